@@ -1,0 +1,82 @@
+"""How large a conversation is: the byte-quarter estimate and the port for other counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Protocol
+
+from compaction.gojson import go_json
+from compaction.messages import Message
+from compaction.utf8 import byte_length
+
+BYTES_PER_TOKEN = 4
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of a conversation."""
+
+    name: str
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Tokens of all `messages` together."""
+        ...
+
+
+def message_bytes(message: Message) -> int:
+    """UTF-8 bytes of everything the estimate sees: content, calls and result id.
+
+    The role and the message's envelope are free (facts: harness9 §3, *Estimate*).
+    """
+    size = byte_length(message.content) + byte_length(message.tool_call_id)
+    for call in message.tool_calls:
+        size += byte_length(call.id) + byte_length(call.name) + byte_length(call.arguments)
+    return size
+
+
+def estimate(messages: Iterable[Message]) -> int:
+    """Estimated tokens: all bytes of all messages, divided by four *once*, rounded down."""
+    return sum(map(message_bytes, messages)) // BYTES_PER_TOKEN
+
+
+class ByteQuarter:
+    """harness9's own counter: UTF-8 bytes over four."""
+
+    name = "bytes/4"
+
+    def count(self, messages: Sequence[Message]) -> int:
+        return estimate(messages)
+
+
+def prefix_bytes(messages: Iterable[Message]) -> tuple[int, ...]:
+    """Running byte totals: entry i is the size of the first i messages, so any range is O(1)."""
+    return tuple(accumulate(map(message_bytes, messages), initial=0))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as it is offered to the model."""
+
+    name: str
+    description: str = ""
+    input_schema: Mapping[str, Any] | None = None
+
+
+def estimate_tools(tools: Iterable[ToolSchema]) -> int:
+    """Estimated tokens of tool definitions; they fill the window but never decide the tier."""
+    total = 0
+    for tool in tools:
+        total += byte_length(tool.name) + byte_length(tool.description)
+        if tool.input_schema is not None:
+            total += byte_length(go_json(tool.input_schema))
+    return total // BYTES_PER_TOKEN
+
+
+def format_count(tokens: int) -> str:
+    """A token count as the status line prints it: `950`, `45.2K`, `1.3M`."""
+    if tokens >= 1_000_000:
+        return f"{tokens / 1_000_000:.1f}M"
+    if tokens >= 1_000:
+        return f"{tokens / 1_000:.1f}K"
+    return str(tokens)
