@@ -66,7 +66,9 @@ def parse_summary(answer: str) -> Summary:
         elif in_summary:
             summary.append(line)
         elif heading.startswith("### "):
-            section = found[_TYPES[heading]] = [] if heading in _TYPES else None
+            section = []
+            if heading in _TYPES:
+                found[_TYPES[heading]] = section
         elif section is not None:
             section.append(line)
     anchors = (Anchor(kind, _joined(found.get(kind, ())) or ABSENT) for kind in HEADINGS)

@@ -67,7 +67,8 @@ class Draft:
 
         `wanted` has one entry per slot.
         """
-        kept, drops = [], []
+        kept: list[Slot] = []
+        drops: list[Drop] = []
         for slot, want in zip(self.slots, wanted, strict=True):
             if want:
                 kept.append(slot)

@@ -70,7 +70,7 @@ def record_line(record: CompactionRecord) -> str:
     pairs = [
         ("id", go_string(record.id)),
         ("session_id", go_string(record.session_id)),
-        ("timestamp", go_string(record.timestamp)),
+        ("timestamp", go_string(_go_time(record.timestamp))),
         ("tier", str(record.tier)),
         ("tokens_before", str(record.tokens_before)),
         ("tokens_after", str(record.tokens_after)),
@@ -87,6 +87,18 @@ def record_line(record: CompactionRecord) -> str:
     if record.error:
         pairs.append(("error", go_string(record.error)))
     return _object(pairs) + "\n"
+
+
+_FRACTION = re.compile(r"\.(\d{1,9})\d*")
+
+
+def _go_time(text: str) -> str:
+    # RFC 3339 as Go prints it: no trailing zeros in the fraction, UTC as Z.
+    def shortest(match: re.Match[str]) -> str:
+        digits = match[1].rstrip("0")
+        return f".{digits}" if digits else ""
+
+    return re.sub(r"[+-]00:00$", "Z", _FRACTION.sub(shortest, text, count=1))
 
 
 def _object(pairs: Iterable[tuple[str, str]]) -> str:

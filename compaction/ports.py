@@ -1,0 +1,54 @@
+"""What the engine needs from the world: a summariser, a place for files, a clock, ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from compaction.messages import Message
+from compaction.records import ZERO_TIME, OffloadEntry
+
+if TYPE_CHECKING:
+    from compaction.summary import SummaryRequest
+
+
+class Summariser(Protocol):
+    """Something that can condense a stretch of conversation."""
+
+    def summarise(self, request: SummaryRequest) -> Message | None:
+        """The model's answer; None or an exception counts as a failure."""
+        ...
+
+
+class Offloads(Protocol):
+    """Where offloaded tool results go."""
+
+    def save(self, entry: OffloadEntry, content: str) -> None:
+        """Keep `content` under `entry.file_path`. Raises OSError where it cannot be kept."""
+        ...
+
+
+class MemoryOffloads:
+    """Keeps offloaded results in memory: for what-if runs, which write nowhere."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def save(self, entry: OffloadEntry, content: str) -> None:
+        self.files[entry.file_path] = content
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The world as one compaction sees it. All defaults together: no world at all."""
+
+    summariser: Summariser | None = None
+    offloads: Offloads | None = None
+    on_leaving: Callable[[Sequence[Message]], None] = lambda leaving: None
+    """Told what is about to be summarised, before any of it is offloaded."""
+    timestamp: Callable[[], str] = lambda: ZERO_TIME
+    """Now, in RFC 3339 with an offset."""
+    new_id: Callable[[], str] = str
+    nanoseconds: Callable[[], int] = int
+    """A clock that only runs forward."""

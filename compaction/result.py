@@ -1,0 +1,47 @@
+"""What one compaction came to: the view, the record, and where every message went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compaction.anchors import Anchor
+from compaction.messages import Message
+from compaction.provenance import Draft
+from compaction.records import CompactionRecord
+from compaction.tiers import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is carried from one compaction to the next; a value, passed in and handed back."""
+
+    summary: str = ""
+    anchors: tuple[Anchor, ...] | None = None
+    """None before the first summary: nothing is merged then."""
+    written: frozenset[str] = frozenset()
+    """Call ids whose file this process has written."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """The outcome of one compaction of `before`."""
+
+    before: tuple[Message, ...]
+    draft: Draft
+    record: CompactionRecord
+    memory: Memory
+    """To be passed to the next compaction."""
+    fallback: str = ""
+    """Why the tier's own way was not taken; empty when it was."""
+    rewritten: Mapping[int, Message] = field(default_factory=dict)
+    """Messages that the original would have replaced in the caller's own history."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The compacted view, in order."""
+        return self.draft.messages
+
+    @property
+    def tier(self) -> Tier:
+        return Tier(self.record.tier)
