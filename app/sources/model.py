@@ -117,7 +117,23 @@ class SessionInfo:
     tokens: int
     """Estimated, bytes/4, over the stored rows; the system prompt is not stored."""
     database: Path | None
-    damage: str = ""
+    """Where the rows are; None where only records or offloads are left."""
+    records: Path | None = None
+    """The file of its compaction records, if there is one."""
+    offloads: int = 0
+    """Tool results on disk."""
+    belongs: bool = True
+    """Whether something ties the session to the opened project; the home store holds all."""
+    tie: str = ""
+    """What ties it, or that nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All sessions in reach, those of the project first, newest first; and what was unreadable."""
+
+    sessions: tuple[SessionInfo, ...]
+    damage: tuple[Damage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
