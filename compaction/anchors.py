@@ -94,3 +94,18 @@ def render(anchors: Iterable[Anchor]) -> str:
     """The anchors as Markdown sections, in the order given."""
     sections = (f"### {HEADINGS.get(a.kind, '')}\n{a.content}\n\n" for a in anchors)
     return "".join(sections).strip(SPACE)
+
+
+_NOTHING = frozenset(
+    {"", "n/a", "na", "none", "nil", "null", "nothing", "not applicable", "无", "暂无", "没有", "不适用"}
+)
+
+
+def says_nothing(content: str) -> bool:
+    """Whether an anchor's text amounts to "nothing applies", in whatever dress.
+
+    `N/A`, `- N/A`, `**none**`, `无` and the like. The harness9 rule books do not ask this; what is
+    shown to a person does, so that an erased anchor is seen as erased.
+    """
+    lines = (line.strip(SPACE + "-*•_`#.。()（）[]") for line in content.split("\n"))
+    return all(line.lower() in _NOTHING for line in lines)

@@ -1,0 +1,104 @@
+"""The five anchors over a session's compactions: when each was set, carried over, changed, erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from compaction.anchors import HEADINGS, says_nothing
+from compaction.records import CompactionRecord
+from compaction.tiers import Tier
+
+
+class Change(StrEnum):
+    """What a compaction did to an anchor, compared with the one before it."""
+
+    SET = "set"
+    CHANGED = "changed"
+    ERASED = "erased"
+    ABSENT = "absent"
+    """Nothing was there and nothing came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One text of an anchor and the compactions that carried it."""
+
+    first: int
+    """Number of the compaction that brought it, 1-based."""
+    last: int
+    """The last one that still carried it."""
+    change: Change
+    text: str
+    tier: Tier
+    timestamp: str
+
+    @property
+    def carried(self) -> int:
+        """How often it was carried over unchanged by a compaction that wrote anchors."""
+        return self.last - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorHistory:
+    """One anchor through a session."""
+
+    kind: str
+    heading: str
+    versions: tuple[Version, ...]
+    """Oldest first."""
+
+    @property
+    def current(self) -> Version | None:
+        return self.versions[-1] if self.versions else None
+
+    @property
+    def erasures(self) -> int:
+        return sum(1 for version in self.versions if version.change is Change.ERASED)
+
+    @property
+    def ever_set(self) -> bool:
+        return any(version.change is not Change.ABSENT for version in self.versions)
+
+
+def anchor_histories(records: Sequence[CompactionRecord]) -> tuple[AnchorHistory, ...]:
+    """All five anchors over `records`, in file order.
+
+    Only compactions that wrote anchors count: a warning or a failed summary has none.
+    """
+    return tuple(
+        AnchorHistory(kind, heading, tuple(_versions(kind, records)))
+        for kind, heading in HEADINGS.items()
+    )
+
+
+def _versions(kind: str, records: Sequence[CompactionRecord]) -> list[Version]:
+    found: list[Version] = []
+    for number, record in enumerate(records, start=1):
+        for anchor in record.anchors or ():
+            if anchor.kind != kind:
+                continue
+            before = found[-1] if found else None
+            if before is not None and before.text == anchor.content:
+                found[-1] = _carried(before, number)
+            else:
+                change = _change(before, anchor.content)
+                tier = Tier(record.tier) if record.tier in set(Tier) else Tier.NONE
+                found.append(
+                    Version(number, number, change, anchor.content, tier, record.timestamp)
+                )
+    return found
+
+
+def _carried(version: Version, number: int) -> Version:
+    return Version(
+        version.first, number, version.change, version.text, version.tier, version.timestamp
+    )
+
+
+def _change(before: Version | None, text: str) -> Change:
+    was_there = before is not None and not says_nothing(before.text)
+    if says_nothing(text):
+        return Change.ERASED if was_there else Change.ABSENT
+    return Change.CHANGED if was_there else Change.SET
