@@ -1,0 +1,11 @@
+"""A session's messages, page by page."""
+from __future__ import annotations
+from flask import Blueprint, Response
+from app.web.navigation import Place
+from app.web.render import render, services
+bp = Blueprint("history", __name__)
+
+@bp.get("/sessions/<session_id>/history")
+def page(session_id: str) -> Response:
+    session = services().workspace.session(session_id)
+    return render("history/page.html", "editor", Place(session.info.title, session_id, "history"), view=session)
