@@ -53,7 +53,7 @@ def shortened(text: str, longest: int) -> str:
 
 def short_id(session_id: str) -> str:
     """The part of a session's id that people say: the first eight characters of a UUID."""
-    return shortened(session_id.split("-")[0] or session_id, 16)
+    return shortened(session_id.partition("-")[0] or session_id, 16)
 
 
 def count(number: int) -> str:

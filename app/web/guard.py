@@ -14,23 +14,15 @@ from urllib.parse import quote, urlencode
 from flask import Flask, Response, abort, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
-TOKEN_PARAMETER = "token"
+QUERY_KEY = "token"
 
 _FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 _OUR_FETCHES = frozenset({"", "same-origin", "none"})
 
-_CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-    )
+_CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
 )
 
 _HEADERS = {
@@ -54,7 +46,7 @@ def install(app: Flask, token: str) -> None:
         _check_host()
         _check_origin()
         _check_form()
-        offered = request.args.get(TOKEN_PARAMETER)
+        offered = request.args.get(QUERY_KEY)
         if offered is not None and _same(offered, token):
             return _admitted(proof)
         if not _same(request.cookies.get(cookie_name(), ""), proof):
@@ -71,7 +63,7 @@ def install(app: Flask, token: str) -> None:
 
 
 def cookie_name() -> str:
-    """Cookies do not tell ports apart, so the name has to: two windows must not log each other out."""
+    """Cookies do not tell ports apart, so the name has to: else two windows would fight over one."""
     return f"anchorline-{request.environ['SERVER_PORT']}"
 
 
@@ -86,7 +78,7 @@ def _same(offered: str, expected: str) -> bool:
 
 def _admitted(proof: str) -> BaseResponse:
     """The same page without the token, so that it stays out of the history and the Referer."""
-    rest = [pair for pair in request.args.items(multi=True) if pair[0] != TOKEN_PARAMETER]
+    rest = [pair for pair in request.args.items(multi=True) if pair[0] != QUERY_KEY]
     # A path that begins with two slashes would be a link to another host.
     path = "/" + quote(request.path.lstrip("/\\"))
     response = redirect(path + ("?" + urlencode(rest) if rest else ""), 303)

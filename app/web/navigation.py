@@ -37,7 +37,7 @@ VIEWS = (
 )
 
 TIMELINE = "timeline.panel"
-"""The endpoint, with a `session_id`, of what the bottom panel loads; left out while there is none."""
+"""The endpoint, with a `session_id`, of what the bottom panel loads, once it exists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,18 @@
+"""The plan of a session."""
+
 from __future__ import annotations
+
 from flask import Blueprint, Response
+
 from app.web.navigation import Place
 from app.web.render import render, services
+
 bp = Blueprint("plan", __name__)
+
 
 @bp.get("/sessions/<session_id>/plan")
 def page(session_id: str) -> Response:
+    """To come."""
     session = services().workspace.session(session_id)
-    return render("history/page.html", "editor", Place(session.info.title, session_id, "plan"), view=session)
+    place = Place(session.info.title, session_id, "plan")
+    return render("history/page.html", "editor", place, view=session)

@@ -10,7 +10,6 @@ then serves three kinds of request:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -56,9 +55,7 @@ def render(template: str, block: str, place: Place, *, status: int = 200, **view
         body = _block(template, block, place=place, **view)
     else:
         shell: Shell = shell_for(services(), place)
-        body = render_template(
-            template, layout=_LAYOUTS[want], place=place, shell=shell, **view
-        )
+        body = render_template(template, layout=_LAYOUTS[want], place=place, shell=shell, **view)
     response = Response(body, status, mimetype="text/html")
     response.headers["Vary"] = "HX-Request, HX-Boosted, HX-History-Restore-Request"
     return response
