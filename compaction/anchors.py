@@ -97,7 +97,20 @@ def render(anchors: Iterable[Anchor]) -> str:
 
 
 _NOTHING = frozenset(
-    {"", "n/a", "na", "none", "nil", "null", "nothing", "not applicable", "无", "暂无", "没有", "不适用"}
+    {
+        "",
+        "n/a",
+        "na",
+        "none",
+        "nil",
+        "null",
+        "nothing",
+        "not applicable",
+        "无",
+        "暂无",
+        "没有",
+        "不适用",
+    }
 )
 
 

@@ -45,7 +45,7 @@ class Ports:
 
     summariser: Summariser | None = None
     offloads: Offloads | None = None
-    on_leaving: Callable[[Sequence[Message]], None] = lambda leaving: None
+    on_leaving: Callable[[Sequence[Message]], None] = lambda _leaving: None
     """Told what is about to be summarised, before any of it is offloaded."""
     timestamp: Callable[[], str] = lambda: ZERO_TIME
     """Now, in RFC 3339 with an offset."""

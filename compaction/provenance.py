@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from compaction.messages import Message
 
@@ -132,6 +133,6 @@ def _disorder(draft: Draft) -> list[str]:
     order = [source for slot in draft.slots for source in slot.sources]
     return [
         f"message {later} comes after message {earlier}"
-        for earlier, later in zip(order, order[1:], strict=False)
+        for earlier, later in pairwise(order)
         if later <= earlier
     ]

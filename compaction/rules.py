@@ -1,4 +1,4 @@
-"""The rule books: what the original does, generation by generation, each difference a named flag."""
+"""The rule books: what the original does per generation, each difference a named flag."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from compaction.rules import HARNESS9_VIEW, RULE_BOOKS, RuleBook
@@ -190,7 +191,7 @@ def changed(settings: Settings, base: Settings) -> tuple[str, ...]:
 
 def _disorder(settings: Settings, problems: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for lower, upper in zip(LADDER, LADDER[1:], strict=False):
+    for lower, upper in pairwise(LADDER):
         low, high = getattr(settings, lower), getattr(settings, upper)
         if low >= high and not {lower, upper} & set(problems):
             names = f"{_FIELDS[upper].label!r} ({high:.0%}) must be above {_FIELDS[lower].label!r}"

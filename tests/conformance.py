@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compaction.anchors import HEADINGS, Anchor, merge, parse_summary, render
+from compaction.anchors import Anchor, merge, parse_summary, render
 from compaction.budget import cut_to_budget, forced_cut
 from compaction.gojson import go_json
 from compaction.messages import Message, ToolCall

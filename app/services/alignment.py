@@ -113,9 +113,7 @@ def _run(members: list[Band], start: int, stop: int, folded: bool = False) -> Ru
 
 def stretches(sources: Sequence[int], expanded: bool = False) -> list[Stretch]:
     """A band's input messages as stretches: first two, a fold, the last one."""
-    found = [
-        Stretch(first, last) for first, last in _consecutive(sources)
-    ]
+    found = [Stretch(first, last) for first, last in _consecutive(sources)]
     if expanded:
         return found
     return [part for stretch in found for part in _folded(stretch)]

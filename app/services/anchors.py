@@ -1,4 +1,4 @@
-"""The five anchors over a session's compactions: when each was set, carried over, changed, erased."""
+"""The five anchors over a session's compactions: when each was set, kept, changed, erased."""
 
 from __future__ import annotations
 

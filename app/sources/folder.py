@@ -86,7 +86,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, name, 0)
     try:
-        with open(os.open(path, flags), "rb") as file:
+        with os.fdopen(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SourceUnreadable(f"{path} is not a regular file; it was not read.")
             yield file

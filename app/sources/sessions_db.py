@@ -361,7 +361,8 @@ def _titles(db: sqlite3.Connection, only: str | None) -> dict[str, str]:
     result = _column(columns, "tool_call_id")
     query = (
         f"SELECT session_id, substr(content, 1, {_TITLE_CHARACTERS}), min({order}) FROM messages "
-        f"WHERE (?1 IS NULL OR session_id = CAST(?1 AS TEXT)) AND role = 'user' AND coalesce({result}, '') = '' "
+        "WHERE (?1 IS NULL OR session_id = CAST(?1 AS TEXT)) "
+        f"AND role = 'user' AND coalesce({result}, '') = '' "
         "AND substr(content, 1, 20) != '[Context Compaction]' "
         "AND substr(content, 1, 22) != '[Conversation Summary]' GROUP BY session_id"
     )
@@ -387,7 +388,8 @@ def _naming(db: sqlite3.Connection, places: Sequence[str], only: str | None) -> 
     # instr() sifts in C; only what may name a place is looked at more closely.
     sieve = " OR ".join(f"instr({texts}, ?{n}) > 0" for n in range(2, 2 + len(spellings)))
     query = (
-        "SELECT DISTINCT session_id FROM messages WHERE (?1 IS NULL OR session_id = CAST(?1 AS TEXT)) "
+        "SELECT DISTINCT session_id FROM messages "
+        "WHERE (?1 IS NULL OR session_id = CAST(?1 AS TEXT)) "
         f"AND ({sieve}) AND names(CAST({texts} AS BLOB))"
     )
     rows = db.execute(query, (_bound(only), *spellings))
@@ -434,7 +436,10 @@ def _rows(
     order = "id" if "id" in columns else "rowid"
     wanted = ["role", "content", *(_column(columns, c) for c in _OPTIONAL)]
     # A batch shares one created_at: only the id tells the order.
-    query = f"SELECT {order}, {', '.join(wanted)} FROM messages WHERE session_id = CAST(? AS TEXT) ORDER BY {order}"
+    query = (
+        f"SELECT {order}, {', '.join(wanted)} FROM messages "
+        f"WHERE session_id = CAST(? AS TEXT) ORDER BY {order}"
+    )
     rows: list[Row] = []
     try:
         for cells in db.execute(query, (_bound(session_id),)):

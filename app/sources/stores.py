@@ -17,7 +17,7 @@ _RECORDS_SUFFIX = ".jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """One `.harness9` folder. Every method looks at the disk anew; none opens a path made of ids."""
+    """One `.harness9` folder. Methods look at the disk anew; none opens a path made of ids."""
 
     root: Path
     """Absolute, with links followed."""
