@@ -63,7 +63,7 @@ def install(app: Flask, token: str) -> None:
 
 
 def cookie_name() -> str:
-    """Cookies do not tell ports apart, so the name has to: else two windows would fight over one."""
+    """Cookies do not tell ports apart, so the name has to: two windows must not share one."""
     return f"anchorline-{request.environ['SERVER_PORT']}"
 
 

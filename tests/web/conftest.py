@@ -27,6 +27,8 @@ class Browser(FlaskClient):
 
     def open(self, *args: Any, **kwargs: Any) -> TestResponse:
         kwargs.setdefault("base_url", ORIGIN)
+        # Read at once, so that the file behind a static answer is closed.
+        kwargs.setdefault("buffered", True)
         return super().open(*args, **kwargs)
 
 
