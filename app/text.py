@@ -100,12 +100,12 @@ def _local(seconds: int | None, zone: tzinfo | None) -> datetime | None:
 
 
 _AGES = (
-    (timedelta(days=365), "year"),
-    (timedelta(days=30), "month"),
-    (timedelta(days=7), "week"),
-    (timedelta(days=1), "day"),
-    (timedelta(hours=1), "hour"),
-    (timedelta(minutes=1), "minute"),
+    (timedelta(days=365), "year", "y"),
+    (timedelta(days=30), "month", "mo"),
+    (timedelta(days=7), "week", "w"),
+    (timedelta(days=1), "day", "d"),
+    (timedelta(hours=1), "hour", "h"),
+    (timedelta(minutes=1), "minute", "min"),
 )
 
 
@@ -113,8 +113,22 @@ def age(seconds: int | None, now: int) -> str:
     """How long ago, in the largest unit that fits: `3 days ago`."""
     if seconds is None:
         return "unknown"
-    passed = timedelta(seconds=max(0, now - seconds))
-    for unit, name in _AGES:
-        if passed >= unit:
-            return f"{plural(passed // unit, name, name + 's')} ago"
+    for unit, name, _ in _AGES:
+        if number := _passed(seconds, now) // unit:
+            return f"{plural(number, name, name + 's')} ago"
     return "just now"
+
+
+def short_age(seconds: int | None, now: int) -> str:
+    """The same where room is scarce: `3 d`."""
+    if seconds is None:
+        return "–"
+    for unit, _, short in _AGES:
+        if number := _passed(seconds, now) // unit:
+            return f"{number} {short}"
+    return "now"
+
+
+def _passed(seconds: int, now: int) -> timedelta:
+    # A clock that was set back must not make a session seem to come from the future.
+    return timedelta(seconds=max(0, now - seconds))

@@ -11,7 +11,7 @@ from app.errors import SourceError
 from app.sources import Workspace
 from app.sources.model import Damage, Records, SessionInfo
 from app.sources.records import read_records
-from app.text import age, count, first_line, moment, plural, short_id
+from app.text import age, count, first_line, moment, plural, short_age, short_id
 from compaction.tiers import Tier
 
 MARKS = 10
@@ -38,6 +38,7 @@ class SessionRow:
     """Unix seconds."""
     updated: str
     """How long ago."""
+    updated_short: str
     messages: int
     tokens: int
     """Estimated, bytes / 4, over the stored rows."""
@@ -99,11 +100,11 @@ class Overview:
 def overview(workspace: Workspace, now: int | None = None) -> Overview:
     """Everything the explorer shows. `now`, in Unix seconds, is what ages are reckoned from."""
     listing = workspace.listing()
-    moment_now = int(time.time()) if now is None else now
+    now = int(time.time()) if now is None else now
     rows, damage = [], list(listing.damage)
     for info in listing.sessions:
         records = _records(info)
-        rows.append(_row(info, records, moment_now))
+        rows.append(_row(info, records, now))
         damage.extend(records.damage)
     ours = tuple(row for row in rows if row.belongs)
     others = tuple(row for row in rows if not row.belongs)
@@ -153,6 +154,7 @@ def _row(info: SessionInfo, records: Records, now: int) -> SessionRow:
         title=title,
         updated_at=info.updated_at,
         updated=age(info.updated_at, now),
+        updated_short=short_age(info.updated_at, now),
         messages=info.messages,
         tokens=info.tokens,
         compactions=len(tiers),

@@ -99,6 +99,20 @@ def count_lines(path: Path) -> int:
     return sum(chunk.count(b"\n") for chunk in _chunks(path)) + 1
 
 
+def line_at(path: Path, offset: int) -> int:
+    """The 1-based line that the byte at `offset` stands in.
+
+    Raises SourceUnreadable.
+    """
+    line, left = 1, offset
+    for chunk in _chunks(path):
+        line += chunk.count(b"\n", 0, left)
+        left -= len(chunk)
+        if left <= 0:
+            break
+    return line
+
+
 def _chunks(path: Path) -> Iterator[bytes]:
     try:
         with opened(path) as file:

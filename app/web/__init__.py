@@ -46,10 +46,12 @@ def _prepare_templates(app: Flask) -> None:
         size=text.size,
         tokens=format_count,
         moment=text.moment,
+        plural=text.plural,
         stamp=text.stamp,
     )
     jinja.globals.update(_=gettext, out_of_band=False)
     jinja.globals["ui"] = jinja.get_template("_macros.html").module
+    jinja.globals["msg"] = jinja.get_template("messages/_macros.html").module
 
 
 def _printed(value: object) -> object:

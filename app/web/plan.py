@@ -1,9 +1,10 @@
-"""The plan of a session."""
+"""The task lists of a session."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response
 
+from app.services.plan import plans_of
 from app.web.navigation import Place
 from app.web.render import render, services
 
@@ -12,7 +13,6 @@ bp = Blueprint("plan", __name__)
 
 @bp.get("/sessions/<session_id>/plan")
 def page(session_id: str) -> Response:
-    """To come."""
-    session = services().workspace.session(session_id)
-    place = Place(session.info.title, session_id, "plan")
-    return render("history/page.html", "editor", place, view=session)
+    """All of them, each with how far it has got."""
+    view = plans_of(services().workspace, session_id)
+    return render("plan/page.html", "editor", Place(view.title, session_id, "plan"), view=view)

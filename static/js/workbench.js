@@ -19,13 +19,18 @@ function prepareShell() {
 
 /* A place in a page: after a followed link the address is only pushed, so :target does not see it. */
 function markTarget() {
-  for (const one of document.querySelectorAll(".is-target")) one.classList.remove("is-target");
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target && main().contains(target)) {
-    target.classList.add("is-target");
-    target.scrollIntoView({ block: "start" });
-  }
+  const target = location.hash
+    ? document.getElementById(decodeURIComponent(location.hash.slice(1)))
+    : main().querySelector(".is-target");
+  if (!target || !main().contains(target)) return;
+  target.classList.add("is-target");
+  target.scrollIntoView({ block: "center" });
 }
+
+/* A choice that is a place to go to goes there. */
+document.addEventListener("change", (event) => {
+  if (event.target.matches?.("[data-go]")) event.target.form.requestSubmit();
+});
 
 document.addEventListener("htmx:beforeRequest", () => say(""));
 document.addEventListener("htmx:sendError", () => say("Anchorline does not answer any more; start it again."));
