@@ -44,5 +44,4 @@ class CompactionResult:
 
     @property
     def tier(self) -> Tier:
-        """The tier that was acted on."""
         return Tier(self.record.tier)

@@ -7,16 +7,23 @@ from enum import StrEnum
 from pathlib import Path
 
 from compaction.messages import Message
+from compaction.reconstruct import Generation, Reconstruction
 from compaction.records import CompactionRecord
 
-
-class Generation(StrEnum):
-    """How the compactor that wrote a session treated its stored rows (facts: harness9 §2)."""
-
-    CLASSIC = "classic"
-    VIEW = "view"
-    WRITE_BACK = "write-back"
-    UNKNOWN = "unknown"
+__all__ = [
+    "Damage",
+    "Generation",
+    "Listing",
+    "OffloadFile",
+    "Plan",
+    "RecordLine",
+    "Records",
+    "Row",
+    "Session",
+    "SessionInfo",
+    "Task",
+    "TaskState",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +152,18 @@ class Session:
     records: Records
     offloads: tuple[OffloadFile, ...]
     plans: tuple[Plan, ...]
-    generation: Generation
-    generation_reason: str
+    account: Reconstruction
+    """What the rows and records still prove about each compaction."""
     damage: tuple[Damage, ...] = ()
 
     @property
     def messages(self) -> tuple[Message, ...]:
         return tuple(row.message for row in self.rows)
+
+    @property
+    def generation(self) -> Generation:
+        return self.account.generation
+
+    @property
+    def generation_reason(self) -> str:
+        return self.account.generation_reason

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from app.errors import NotFound, SourceError, UsageError
 from app.sources import sessions_db
+from app.sources.account import account_of
 from app.sources.model import (
     Damage,
-    Generation,
     Listing,
     OffloadFile,
     Records,
@@ -100,17 +100,17 @@ class Workspace:
         if session_id not in _known(shelves, {session_id: row} if row else {}):
             raise _unknown(session_id)
         info = _info(session_id, shelves, row)
+        rows = stored.rows if stored else ()
         records = _records(info)
         offloads, lost = _offloads(shelves, session_id)
         plans = (one.plan for shelf in shelves for one in shelf.plans if one.is_of(session_id))
         return Session(
             info=info,
-            rows=stored.rows if stored else (),
+            rows=rows,
             records=records,
             offloads=offloads,
             plans=(*(stored.plans if stored else ()), *plans),
-            generation=Generation.UNKNOWN,
-            generation_reason="not looked into yet",
+            account=account_of(rows, records, self.original_of),
             damage=(*unread, *records.damage, *lost),
         )
 

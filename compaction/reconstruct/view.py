@@ -1,0 +1,279 @@
+"""The view generation: every record saw a beginning of the stored rows.
+
+A record made before a model call saw the rows up to `msgs_before` - 1; the row that follows is
+the call's answer. What it saw plus the system prompt has `tokens_before`; the prompt's size is
+not stored, but it is the same for all records, so that one of them tells it and the others are
+checked by it (facts: harness9 §7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from compaction.offload import HOOK_PREFIX, file_path
+from compaction.reconstruct.bounds import LARGEST, Bounds, missing_bytes
+from compaction.reconstruct.fits import Fit, Walk, best_of, weighed
+from compaction.reconstruct.history import History, is_large
+from compaction.reconstruct.memory import Memory
+from compaction.reconstruct.model import Evidence, Verdict
+from compaction.reconstruct.rebuild import Kind, Move, Plan, rebuild
+from compaction.reconstruct.scales import Scales
+from compaction.records import CompactionRecord, OffloadEntry
+from compaction.strategies.progressive import SUMMARY_FAILED
+from compaction.tiers import Tier
+
+
+def best_walk(history: History, records: Sequence[CompactionRecord], tail: int) -> Walk:
+    """The try that fits the most records to the rows."""
+    outrun = _outrun(records)
+    order = [index for index in range(len(records)) if index not in outrun]
+    missing = {index: Fit(misfit=_overtaken(later)) for index, later in outrun.items()}
+
+    def walk(system: Bounds, seed: int) -> Walk:
+        return _walk(history, records, missing, order[seed:], tail, system)
+
+    best = best_of(walk, records, order)
+    return _with_other_prompts(history, records, best, tail)
+
+
+def _with_other_prompts(
+    history: History, records: Sequence[CompactionRecord], walk: Walk, tail: int
+) -> Walk:
+    """`walk`, with the runs in which the system prompt had another size.
+
+    That is believed only of a run in which several records agree on it.
+    """
+    fits = list(walk.fits)
+    for order in _misfits_by_run(history, walk):
+
+        def alone(system: Bounds, seed: int, order: Sequence[int] = order) -> Walk:
+            return _walk(history, records, {}, order[seed:], tail, system)
+
+        found = best_of(alone, [records[index] for index in order], order)
+        if found.accepted >= 2 and 2 * found.accepted > len(order):
+            for index in order:
+                fits[index] = found.fits[index]
+    return replace(walk, fits=tuple(fits))
+
+
+def _misfits_by_run(history: History, walk: Walk) -> Iterator[list[int]]:
+    """Records that only the system prompt's size keeps from fitting, where a whole run is so."""
+    runs: dict[range, list[int]] = {}
+    fitting: set[range] = set()
+    for index, fit in enumerate(walk.fits):
+        if fit.plan is not None:
+            run = history.run_at(fit.plan.count)
+            runs.setdefault(run, []).append(index)
+            if fit.fits:
+                fitting.add(run)
+    yield from (order for run, order in runs.items() if run not in fitting)
+
+
+def _outrun(records: Sequence[CompactionRecord]) -> dict[int, int]:
+    """Records that saw as many messages as a later one, or more: to that one.
+
+    Stored rows only grow, so what they saw beyond was never saved.
+    """
+    found: dict[int, int] = {}
+    least, at = LARGEST, -1
+    for index in range(len(records) - 1, -1, -1):
+        if records[index].msgs_before >= least:
+            found[index] = at
+        else:
+            least, at = records[index].msgs_before, index
+    return found
+
+
+def _overtaken(later: int) -> str:
+    return f"compaction {later + 1} came later and saw no more messages than it"
+
+
+def _walk(
+    history: History,
+    records: Sequence[CompactionRecord],
+    missing: Mapping[int, Fit],
+    order: Sequence[int],
+    tail: int,
+    system: Bounds,
+) -> Walk:
+    fits = dict(missing)
+    memory: Memory | None = None
+    for index in order:
+        record = records[index]
+        fit = _misplaced(history, record)
+        if fit is None:
+            run = history.run_at(record.msgs_before - 1)
+            if memory is None or memory.run != run:
+                memory = Memory(history, run)
+            fit = _Trial(history, memory, record, system, tail).fit()
+            if not fit.system.is_empty:
+                system = system.meet(fit.system)
+        fits[index] = fit
+    untried = Fit(misfit="it was not tried")
+    return Walk(tuple(fits.get(index, untried) for index in range(len(records))), system)
+
+
+def _misplaced(history: History, record: CompactionRecord) -> Fit | None:
+    """What keeps a record from having a place among the rows; None when it has one."""
+    count = record.msgs_before - 1
+    if not Tier.WARN <= record.tier <= Tier.EMERGENCY:
+        return Fit(misfit=f"its tier {record.tier} is not one that leaves records")
+    if count < 1:
+        return Fit(misfit="it saw no messages")
+    if count >= len(history):
+        says = f"it saw {count} messages before a call, but only {len(history)} are stored"
+        return Fit(misfit=says)
+    if history.messages[count].role != "assistant":
+        return Fit(misfit=f"the row after the {count} messages it saw is not a model's answer")
+    if count - 1 not in history.run_at(count):
+        return Fit(misfit=f"a run ends after the {count} messages it saw, where a call should be")
+    return None
+
+
+class _Trial:
+    """One record against the rows as they stood when it was made."""
+
+    def __init__(
+        self, history: History, memory: Memory, record: CompactionRecord, system: Bounds, tail: int
+    ) -> None:
+        self.history = history
+        self.memory = memory
+        self.record = record
+        self.system = system
+        self.tail = tail
+        count = record.msgs_before - 1
+        self.scales = Scales(history, record, memory.changes(count))
+
+    def fit(self) -> Fit:
+        """Tries the record; where it has a place, memory goes on to what it left behind."""
+        moves = self._listed()
+        if moves is None:
+            says = "it moved results away that are not among the stored rows in that size"
+            return Fit(misfit=says, system=Bounds(1, 0))
+        told = missing_bytes(self.record.tokens_before, self.scales.before)
+        system = self.system.meet(told)
+        plans = list(self._plans(moves))
+        if system.is_empty or not plans:
+            return self._off(told, moves, plans)
+        named = bool(moves)
+        tries = [
+            weighed(self.scales, self.record, plan, system, of_these_rows=named) for plan in plans
+        ]
+        chosen = next((one for one in tries if one.fits), tries[0])
+        for move in chosen.plan.moves if chosen.plan else ():
+            self.memory.move(move.row, move.to)
+        return chosen
+
+    def _off(self, told: Bounds, moves: tuple[Move, ...], plans: Sequence[Plan]) -> Fit:
+        says = (
+            f"the stored messages it would have seen leave {told} bytes for the system prompt, "
+            f"which has {self.system}"
+        )
+        plan = plans[0] if plans else self.scales.plan(Kind.NOTHING, moves)
+        return Fit(plan, says, Bounds(1, 0), of_these_rows=bool(moves))
+
+    def _listed(self) -> tuple[Move, ...] | None:
+        """The rows that the record says were moved; None when they are not to be found."""
+        moves: list[Move] = []
+        for entry in self.record.offloaded or ():
+            move = self._move_of(entry, {one.row for one in moves})
+            if move is None:
+                return None
+            moves.append(move)
+        return tuple(moves)
+
+    def _move_of(self, entry: OffloadEntry, taken: set[int]) -> Move | None:
+        for row in self.history.pairs.results_of(entry.tool_call_id):
+            if row >= self.scales.count or row in taken:
+                continue
+            current = self.memory.current(row)
+            if (current.bytes, current.lines) == (entry.bytes, entry.lines):
+                to = self.memory.next(row, entry.file_path)
+                if to is not None:
+                    return Move(row, entry, to)
+        return None
+
+    def _plans(self, moves: tuple[Move, ...]) -> Iterator[Plan]:
+        """What the record may have done, likeliest first."""
+        record, scales = self.record, self.scales
+        if record.tier == Tier.EMERGENCY:
+            yield scales.plan(Kind.FORCED_CUT)
+        elif record.error.startswith(SUMMARY_FAILED):
+            yield from scales.failed(self._unlisted())
+            yield from scales.failed(())
+        elif record.tier == Tier.WARN:
+            yield scales.plan(Kind.OFFLOAD, moves)
+            yield scales.plan(Kind.NOTHING, moves)
+        elif record.anchors is not None and 0 <= record.summarized <= scales.count:
+            yield replace(scales.plan(Kind.SUMMARY, moves), summarised=record.summarized)
+        else:
+            yield scales.plan(Kind.NOTHING, moves)
+
+    def _unlisted(self) -> tuple[Move, ...]:
+        """Results that were moved away before the summary failed: no record lists them."""
+        head = max(self.scales.count - self.tail, 0)
+        older = range(head // 2 if self.record.tier == Tier.SOFT else head)
+        moves = []
+        for row in self.history.large_in(older):
+            current = self.memory.current(row)
+            if not is_large(current) or (current.text or "").startswith(HOOK_PREFIX):
+                continue
+            call_id = self.history.messages[row].tool_call_id
+            path = file_path(self.record.session_id, call_id)
+            to = self.memory.next(row, path)
+            if to is not None:
+                entry = OffloadEntry(call_id, "", path, current.bytes, current.lines)
+                moves.append(Move(row, entry, to))
+        return tuple(moves)
+
+
+def verdicts(
+    history: History, records: Sequence[CompactionRecord], walk: Walk
+) -> tuple[Verdict, ...]:
+    """What `walk` says about each record."""
+    return tuple(_verdict(history, record, index, walk) for index, record in enumerate(records))
+
+
+def _verdict(history: History, record: CompactionRecord, index: int, walk: Walk) -> Verdict:
+    fit = walk.fits[index]
+    if fit.plan is None:
+        return _lost(record, fit)
+    build = partial(rebuild, history.messages, record, fit.plan)
+    if not fit.fits:
+        if not (fit.of_these_rows or _is_within_a_run(history, walk, index)):
+            return _lost(record, fit)
+        return Verdict(record, Evidence.UNVERIFIED, f"Rebuilt, but {fit.misfit}.", build)
+    if not fit.is_telling and walk.accepted < 2:
+        says = (
+            "Rebuilt, but nothing checks it: it is the only record that fits the stored rows, and "
+            "it changed nothing."
+        )
+        return Verdict(record, Evidence.UNVERIFIED, says, build)
+    says = f"Its messages and tokens add up with a system prompt of {walk.system} bytes."
+    if walk.system.meet(fit.system).is_empty:
+        says = (
+            f"The records of its run add up with a system prompt of {fit.system} bytes; in other "
+            f"runs it has {walk.system}."
+        )
+    return Verdict(record, Evidence.VERIFIED, says + fit.plan.regrets, build)
+
+
+def _lost(record: CompactionRecord, fit: Fit) -> Verdict:
+    says = f"The run was never saved: {fit.misfit}."
+    return Verdict(record, Evidence.UNAVAILABLE, says)
+
+
+def _is_within_a_run(history: History, walk: Walk, index: int) -> bool:
+    """Whether an earlier record fits into the same run.
+
+    A lost run lies between saved ones, so its records come before all of the next saved run.
+    """
+    plan = walk.fits[index].plan
+    if plan is None:
+        return False
+    run = history.run_at(plan.count)
+    return any(
+        fit.fits and fit.plan is not None and fit.plan.count in run for fit in walk.fits[:index]
+    )
