@@ -38,6 +38,7 @@ class Anchor:
 
     @property
     def is_absent(self) -> bool:
+        """Whether it is exactly the mark for nothing."""
         return self.content == ABSENT
 
 

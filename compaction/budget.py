@@ -11,7 +11,7 @@ from compaction.repair import repair
 from compaction.rules import ForcedCut
 from compaction.settings import DEFAULT_BUDGET, DEFAULT_MIN_TAIL
 from compaction.split import split
-from compaction.tokens import BYTES_PER_TOKEN, message_bytes
+from compaction.tokens import BYTES_PER_TOKEN, estimate, message_bytes
 
 OVER_BUDGET = "over the token budget"
 
@@ -53,12 +53,13 @@ def forced_cut(draft: Draft, rule: ForcedCut, max_tokens: int = DEFAULT_BUDGET) 
 
 
 def _task_and_newest(messages: Sequence[Message], max_tokens: int) -> set[int]:
-    # Words only, no vector: system and task always; then newest first, each if it still fits.
+    # No vector was recorded of this one, only words: system and task always; then newest first,
+    # each if it fits in what is left. Tokens are those of each message alone, rounded down.
     kept = {0, 1}
-    left = max_tokens * BYTES_PER_TOKEN - sum(message_bytes(messages[index]) for index in kept)
+    left = max_tokens - estimate(messages[:2])
     for index in range(len(messages) - 1, 1, -1):
-        size = message_bytes(messages[index])
-        if size <= left:
+        tokens = estimate(messages[index : index + 1])
+        if tokens <= left:
             kept.add(index)
-            left -= size
+            left -= tokens
     return kept

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from compaction.utf8 import is_raw_byte
 
 _HTML = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -15,11 +18,18 @@ _HTML = str.maketrans(
 def go_string(text: str) -> str:
     """A JSON string literal: non-ASCII raw, `<`, `>`, `&` and line separators escaped.
 
-    Lone surrogates and bytes that were not UTF-8 become U+FFFD, as Go writes them.
+    A byte that was not UTF-8 comes out as the six characters `\\ufffd`; a lone surrogate, which Go
+    never holds, as U+FFFD itself.
     """
-    if not text.isascii():
-        text = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
-    return json.dumps(text, ensure_ascii=False).translate(_HTML)
+    literal = json.dumps(text, ensure_ascii=False).translate(_HTML)
+    return literal if literal.isascii() else _SURROGATE.sub(_go_surrogate, literal)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _go_surrogate(match: re.Match[str]) -> str:
+    return "\\ufffd" if is_raw_byte(match[0]) else "\ufffd"
 
 
 def go_float(value: float) -> str:
@@ -61,7 +71,12 @@ def _positional(digits: str, exponent: int) -> str:
 
 
 def go_json(value: Any) -> str:
-    """`value` in compact form with sorted keys, as Go marshals a map."""
+    """`value` in compact form with sorted keys, as Go marshals what it decoded into a map.
+
+    Every number is a float64, as Go's decoder makes it.
+
+    Raises ValueError for a number that no float64 holds, TypeError for what JSON cannot say.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -69,11 +84,18 @@ def go_json(value: Any) -> str:
     if isinstance(value, str):
         return go_string(value)
     if isinstance(value, int | float):
-        return go_float(float(value))
+        return go_float(_float64(value))
     if isinstance(value, Mapping):
         # Go sorts keys by their bytes; for valid Unicode that is code point order, as Python's.
-        pairs = sorted((str(key), item) for key, item in value.items())
-        return "{" + ",".join(f"{go_string(key)}:{go_json(item)}" for key, item in pairs) + "}"
-    if isinstance(value, Sequence):
+        pairs = sorted(value.items(), key=lambda pair: str(pair[0]))
+        return "{" + ",".join(f"{go_string(str(k))}:{go_json(item)}" for k, item in pairs) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return "[" + ",".join(map(go_json, value)) + "]"
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _float64(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError("a number is too large for JSON") from error

@@ -29,10 +29,12 @@ class Message:
 
     @property
     def is_system(self) -> bool:
+        """The instructions that open a conversation."""
         return self.role == "system"
 
     @property
     def is_tool_result(self) -> bool:
+        """An answer to a tool call, whatever its role."""
         return self.tool_call_id != ""
 
     @property

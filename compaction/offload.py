@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from compaction.messages import Message
@@ -100,7 +101,7 @@ def _filled(template: str, entry: OffloadEntry, content: str, preview_lines: int
 
 
 def offload_result(
-    result: Message, gate: Gate, store: Offloads, written: frozenset[str]
+    result: Message, gate: Gate, store: Offloads, written: AbstractSet[str]
 ) -> tuple[OffloadEntry, str]:
     """Move one tool result to its file; returns its entry and placeholder.
 
@@ -134,6 +135,7 @@ def offload(
     """
     slots = list(draft.slots)
     entries: list[OffloadEntry] = []
+    known = set(written)
     if store is None:
         return Offloaded(draft, (), written)
     for index in where:
@@ -141,13 +143,17 @@ def offload(
         if not slot.message.is_tool_result or byte_length(slot.message.content) <= threshold:
             continue
         try:
-            entry, text = offload_result(slot.message, gate, store, written)
-        except (NotOffloaded, OSError):
+            entry, text = offload_result(slot.message, gate, store, known)
+        except _REFUSALS:
             continue
         entries.append(entry)
-        written |= {entry.tool_call_id}
+        known.add(entry.tool_call_id)
         slots[index] = _moved(slot, text, entry)
-    return Offloaded(Draft(tuple(slots), draft.drops), tuple(entries), written)
+    return Offloaded(Draft(tuple(slots), draft.drops), tuple(entries), frozenset(known))
+
+
+# An id may hold what no file name can, a NUL for one; Python says so with a ValueError.
+_REFUSALS = (NotOffloaded, OSError, ValueError)
 
 
 def _moved(slot: Slot, text: str, entry: OffloadEntry) -> Slot:
@@ -175,6 +181,6 @@ def offload_output(tool_name: str, result: Message, store: Offloads, gate: Gate)
     entry = describe(result, gate.session_id)
     try:
         store.save(entry, result.content)
-    except OSError:
+    except _REFUSALS:
         return result
     return replace(result, content=hook_placeholder(entry, result.content, gate.preview_lines))

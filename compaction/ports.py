@@ -36,6 +36,7 @@ class MemoryOffloads:
         self.files: dict[str, str] = {}
 
     def save(self, entry: OffloadEntry, content: str) -> None:
+        """Keep `content` in `files`, by path; a second one of the same path replaces it."""
         self.files[entry.file_path] = content
 
 

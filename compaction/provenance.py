@@ -61,6 +61,7 @@ class Draft:
 
     @property
     def messages(self) -> tuple[Message, ...]:
+        """The output so far, without its provenance."""
         return tuple(slot.message for slot in self.slots)
 
     def keep(self, wanted: Sequence[bool], reason: str) -> Draft:

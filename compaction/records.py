@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from compaction.anchors import Anchor
 from compaction.gojson import go_float, go_string
+from compaction.utf8 import decoded
 
 _Item = TypeVar("_Item")
 _Reader = Callable[[Any, str], Any]
@@ -139,7 +140,7 @@ def parse_record(line: bytes) -> CompactionRecord:
     Raises BadRecord.
     """
     try:
-        value = json.loads(line.decode("utf-8", "replace"), parse_constant=_no_constant)
+        value = json.loads(decoded(line), object_pairs_hook=tuple, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise BadRecord(f"not JSON: {error}") from error
     if value is None:
@@ -152,10 +153,11 @@ def _no_constant(name: str) -> Any:
 
 
 def _fields(value: Any, shape: Mapping[str, tuple[str, _Reader]], what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
+    # Objects are read as tuples of pairs: where a key occurs twice, both must be of the right type.
+    if not isinstance(value, tuple):
         raise BadRecord(f"{what}: expected an object, found {_kind(value)}")
     fields: dict[str, Any] = {}
-    for key, item in value.items():
+    for key, item in value:
         target = shape.get(_folded(key))
         if target is None or (item is None and target[1] not in _NULLABLE):
             continue
@@ -231,12 +233,14 @@ def _many(read: Callable[[Any, str], _Item]) -> Callable[[Any, str], tuple[_Item
 
 def _anchor(value: Any, where: str) -> Anchor:
     shape = {"type": ("kind", _text), "content": ("content", _text)}
-    return Anchor(**{"kind": "", "content": "", **_fields(value or {}, shape, where)})
+    given = _fields(() if value is None else value, shape, where)
+    return Anchor(**{"kind": "", "content": "", **given})
 
 
 def _offload(value: Any, where: str) -> OffloadEntry:
     fields = {"tool_call_id": "", "tool_name": "", "file_path": "", "bytes": 0, "lines": 0}
-    return OffloadEntry(**{**fields, **_fields(value or {}, _OFFLOAD, where)})
+    given = _fields(() if value is None else value, _OFFLOAD, where)
+    return OffloadEntry(**{**fields, **given})
 
 
 _KINDS = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}

@@ -44,4 +44,5 @@ class CompactionResult:
 
     @property
     def tier(self) -> Tier:
+        """The tier that was acted on."""
         return Tier(self.record.tier)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -162,21 +165,26 @@ class SettingsError(ValueError):
 def read_settings(values: Mapping[str, Any], base: Settings) -> Settings:
     """`base` with a person's `values`, all checked together.
 
-    Shares may be written `0.8`, `80`, `"80%"` or `" 80 % "`; counts may carry thousands
-    separators. The four thresholds must rise strictly and end at 100 % or below.
+    Shares may be written `0.8`, `80`, `"80%"` or `" 80 % "`: what is above 1, or bears a percent
+    sign, is per cent. Digits may be full-width and in groups of three. The four thresholds must
+    rise strictly and end at 100 % or below; `offload_bytes` sets both offload limits.
 
     Raises SettingsError naming every setting that is refused; nothing is applied then.
     """
     changes: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, value in values.items():
-        if name not in _FIELDS:
+        field = _FIELDS.get(name)
+        if field is None:
             problems[name] = f"no such setting; there are {', '.join(_FIELDS)}"
             continue
         try:
-            changes[name] = _READERS[_FIELDS[name].kind](value, _FIELDS[name])
+            changes[name] = _READERS[field.kind](value, field)
         except ValueError as error:
-            problems[name] = str(error)
+            problems[name] = f"{error}; it stays at {_written(field, base)}"
+    if "offload_bytes" in changes:
+        # Both limits must be exceeded, and a person knows of one.
+        changes["offloader_bytes"] = changes["offload_bytes"]
     settings = replace(base, **changes)
     problems.update(_disorder(settings, problems))
     if problems:
@@ -192,53 +200,76 @@ def changed(settings: Settings, base: Settings) -> tuple[str, ...]:
 def _disorder(settings: Settings, problems: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for lower, upper in pairwise(LADDER):
-        low, high = getattr(settings, lower), getattr(settings, upper)
-        if low >= high and not {lower, upper} & set(problems):
-            names = f"{_FIELDS[upper].label!r} ({high:.0%}) must be above {_FIELDS[lower].label!r}"
-            found[upper] = f"{names} ({low:.0%})"
+        rises = getattr(settings, lower) < getattr(settings, upper)
+        if not rises and not {lower, upper} & set(problems):
+            low, high = _FIELDS[lower], _FIELDS[upper]
+            found[upper] = (
+                f"{high.label!r} ({_written(high, settings)}) must be above "
+                f"{low.label!r} ({_written(low, settings)})"
+            )
     return found
 
 
+def _written(field: Field, settings: Settings) -> str:
+    value = getattr(settings, field.name)
+    if field.kind is Kind.SHARE:
+        return f"{value * 100:.10g} %"
+    return f"{value:,} {field.unit}" if field.kind is Kind.COUNT else str(value.name)
+
+
 def _share(value: Any, _: Field) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is not a percentage; write for example 80 or 0.8")
-    text = str(value).strip()
-    percent = text.endswith("%")
-    number = _finite(text.removesuffix("%"), value, "a percentage; write for example 80 or 0.8")
+    text = _plain(value)
+    percent = isinstance(text, str) and text.endswith("%")
+    number = _number(text.removesuffix("%").rstrip() if isinstance(text, str) else text)
+    if number is None:
+        raise ValueError(f"{_shown(value)} is not a percentage; write for example 80 or 0.8")
     share = number / 100 if percent or number > 1 else number
     if not 0 < share <= 1:
-        raise ValueError(f"{value!r} is not between 0 and 100 %")
-    return share
+        raise ValueError(f"{_shown(value)} is not between 0 and 100 %")
+    return float(share)
 
 
 def _count(value: Any, field: Field) -> int:
-    expected = f"a whole number of {field.unit}"
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is not {expected}")
-    number = _finite(str(value).replace(",", "").replace("_", ""), value, expected)
-    if number != int(number):
-        raise ValueError(f"{value!r} is not {expected}")
+    number = _number(_plain(value))
+    if number is None or number != number.to_integral_value():
+        raise ValueError(f"{_shown(value)} is not a whole number of {field.unit}")
     if number < field.least:
-        raise ValueError(f"{value!r} is too small; at least {field.least} {field.unit}")
+        raise ValueError(f"{_shown(value)} is too small; at least {field.least} {field.unit}")
     if number > MAX_COUNT:
-        raise ValueError(f"{value!r} is too large; at most {MAX_COUNT:,} {field.unit}")
+        raise ValueError(f"{_shown(value)} is too large; at most {MAX_COUNT:,} {field.unit}")
     return int(number)
 
 
 def _choice(value: Any, field: Field) -> RuleBook:
     if value not in field.choices:
-        raise ValueError(f"{value!r} is none of {', '.join(field.choices)}")
+        raise ValueError(f"{_shown(value)} is none of {', '.join(field.choices)}")
     return RULE_BOOKS[value]
 
 
-def _finite(text: str, value: Any, expected: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not {expected}")
-    return number
+_NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[,_ ]\d{3})+)?(?:\.\d+)?", re.ASCII)
+_LONGEST = 40
+
+
+def _plain(value: Any) -> Any:
+    # NFKC turns full-width digits and signs, as Chinese input methods write them, into ASCII.
+    return unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
+
+
+def _number(value: Any) -> Decimal | None:
+    # Decimal, since 33.3 / 100 as floats is not 0.333.
+    if isinstance(value, str):
+        fits = len(value) <= _LONGEST and any(map(str.isdigit, value))
+        return Decimal(re.sub("[,_ ]", "", value)) if fits and _NUMBER.fullmatch(value) else None
+    if isinstance(value, float):
+        return Decimal(repr(value)) if math.isfinite(value) else None
+    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a number that long"  # which Python may refuse to print
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 _READERS = {Kind.SHARE: _share, Kind.COUNT: _count, Kind.CHOICE: _choice}

@@ -56,14 +56,17 @@ class SummaryRequest:
 
     @property
     def is_incremental(self) -> bool:
+        """Whether it continues an earlier compaction."""
         return self.previous != ""
 
     @property
     def system_prompt(self) -> str:
+        """What is asked for, and in which shape; the same for every request."""
         return _RULES
 
     @property
     def user_prompt(self) -> str:
+        """The text to condense, with the previous compaction where there is one."""
         template = _INCREMENTAL if self.is_incremental else _FIRST
         return template.format(previous=self.previous, conversation=self.conversation)
 

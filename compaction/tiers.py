@@ -20,6 +20,7 @@ class Tier(IntEnum):
 
     @property
     def label(self) -> str:
+        """As it is written for people and in error texts: `Warn`."""
         return self.name.capitalize()
 
 

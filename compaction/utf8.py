@@ -7,13 +7,18 @@ import codecs
 _REPLACEMENT = "\ufffd".encode()
 
 
+def is_raw_byte(char: str) -> bool:
+    """Whether `char` stands for one byte that was not UTF-8 (PEP 383)."""
+    return "\udc80" <= char <= "\udcff"
+
+
 def _as_go(error: UnicodeError) -> tuple[bytes, int]:
-    # U+DC80..DCFF stand for single bytes that were not UTF-8 (PEP 383). Any other surrogate
-    # came from a lone \ud800-style escape, which Go's JSON decoder turns into U+FFFD.
+    # A surrogate that stands for no byte came from a lone \ud800-style escape, which Go's JSON
+    # decoder turns into U+FFFD.
     if not isinstance(error, UnicodeEncodeError):
         raise error
     raw = b"".join(
-        bytes([ord(char) - 0xDC00]) if "\udc80" <= char <= "\udcff" else _REPLACEMENT
+        bytes([ord(char) - 0xDC00]) if is_raw_byte(char) else _REPLACEMENT
         for char in error.object[error.start : error.end]
     )
     return raw, error.end

@@ -152,6 +152,12 @@ class Disk:
     session_id: str
 
     def save(self, entry: OffloadEntry, content: str) -> None:
+        try:
+            self._save(entry, content)
+        except ValueError as error:  # a NUL in an id: Go's system call says so, Python itself here
+            raise OSError(f"open {entry.file_path}: {error}") from error
+
+    def _save(self, entry: OffloadEntry, content: str) -> None:
         folder = os.path.normpath(
             os.path.join(self.root, ".harness9/tool_results", self.session_id.lstrip("/"))
         )
@@ -528,8 +534,8 @@ def _records(path: Path) -> Iterator[Json]:
 
 
 def _part(part: Json) -> bytes:
-    raw = base64.b64decode(part["b64"]) if "b64" in part else part["text"].encode()
-    return raw * part.get("repeat", 1)
+    raw: bytes = base64.b64decode(part["b64"]) if "b64" in part else part["text"].encode()
+    return raw * int(part.get("repeat", 1))
 
 
 OPS: dict[str, Callable[[Json, RuleBook, Path], Json]] = {

@@ -5,7 +5,12 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The same examples on every machine, and no deadline: a busy one is not a broken one.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("steady")
 
 CORPUS = Path(__file__).parent / "corpus"
 

@@ -71,7 +71,8 @@ def read_page(path: Path, offset: int, limit: int) -> Page:
         start = min(max(offset, 0), size)
         ahead = min(start, 3)
         file.seek(start - ahead)
-        raw = file.read(ahead + limit + 4)
+        # Three more where the offset lies inside a character, and three where the end does.
+        raw = file.read(ahead + limit + 6)
     first = _character_around(raw, ahead)[1]
     last = _character_around(raw, min(first + limit, len(raw)))[0]
     begin = start - ahead

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import SourceUnreadable
@@ -150,6 +150,7 @@ def test_pages_join_to_the_whole_text(project: Path) -> None:
 
 
 @given(st.text(), st.integers(0, 50), st.integers(0, 9))
+@example("𐀀\x80𐀀", 1, 0)
 def test_a_page_is_never_cut_inside_a_character(
     tmp_path_factory: pytest.TempPathFactory, text: str, offset: int, limit: int
 ) -> None:
