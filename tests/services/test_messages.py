@@ -23,7 +23,8 @@ OFFLOADED = (
     "预览（前 1 行）：\nfirst\n...（完整结果已保存至文件，可通过 read_file 检索）"
 )
 COMPACTED = (
-    "[Context Compaction]\n## Anchors\n\n### User Intent\nport it\n\n### Execution Progress\n- N/A\n\n"
+    "[Context Compaction]\n## Anchors\n\n"
+    "### User Intent\nport it\n\n### Execution Progress\n- N/A\n\n"
     "### Key Decisions\nN/A\n\n### Tried Solutions\nN/A\n\n### Next Steps\ntest\n\n"
     "## Summary\nwent well\n\n## Offloaded References\n- a.txt (3行) - offloaded tool result\n"
 )

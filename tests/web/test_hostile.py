@@ -49,9 +49,7 @@ def hostile(tmp_path: Path) -> FlaskClient:
                 ),
                 result(BREAKOUT, DATA + SCRIPT * 4000),
                 result("c2", SCRIPT),
-                human(
-                    f"[Context Compaction]\n## Anchors\n\n### User Intent\n{SCRIPT}\n## Summary\n{LINK}"
-                ),
+                human(f"[Context Compaction]\n### User Intent\n{SCRIPT}\n## Summary\n{LINK}"),
                 human("\u202e\x00\x1b]0;title\x07"),
             ),
         ),
