@@ -90,6 +90,18 @@ def stamp(seconds: int | None, zone: tzinfo | None = None) -> str:
     return when.isoformat(timespec="seconds") if when else ""
 
 
+def when(written: str, zone: tzinfo | None = None) -> str:
+    """An RFC 3339 time as `4 Aug 2026, 10:31:12`, in local time unless a zone is given.
+
+    What is no such time is returned as it stands.
+    """
+    try:
+        found = datetime.fromisoformat(written).astimezone(zone)
+    except (OverflowError, ValueError):
+        return printable(written)
+    return f"{found.day} {found:%b %Y, %H:%M:%S}"
+
+
 def _local(seconds: int | None, zone: tzinfo | None) -> datetime | None:
     if seconds is None:
         return None

@@ -273,3 +273,8 @@ def _shown(value: Any) -> str:
 
 
 _READERS = {Kind.SHARE: _share, Kind.COUNT: _count, Kind.CHOICE: _choice}
+
+
+def read_value(value: Any, field: Field) -> Any:
+    """One value of a form, checked. Raises ValueError saying what is wrong with it."""
+    return _READERS[field.kind](value, field)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from gettext import gettext as _
 
+from app.sources.model import Session
 from compaction.anchors import HEADINGS, says_nothing
 from compaction.records import CompactionRecord
 from compaction.tiers import Tier
@@ -102,3 +104,37 @@ def _change(before: Version | None, text: str) -> Change:
     if says_nothing(text):
         return Change.ERASED if was_there else Change.ABSENT
     return Change.CHANGED if was_there else Change.SET
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorsView:
+    """The page with all anchors."""
+
+    session_id: str
+    compactions: int
+    """How many compactions wrote anchors."""
+    set: int
+    """How many of the five say something in the newest of them."""
+    erasures: int
+    anchors: tuple[AnchorHistory, ...]
+    none_says: str
+
+
+def anchors_view(session: Session) -> AnchorsView:
+    """All anchors of a session."""
+    records = session.records.records
+    histories = anchor_histories(records)
+    return AnchorsView(
+        session.info.id,
+        sum(1 for record in records if record.anchors),
+        sum(1 for one in histories if one.current and not says_nothing(one.current.text)),
+        sum(one.erasures for one in histories),
+        histories,
+        _none_says(records),
+    )
+
+
+def _none_says(records: Sequence[CompactionRecord]) -> str:
+    if not records:
+        return _("This session has no compaction records, and anchors are kept nowhere else.")
+    return _("None of its compactions asked for a summary, so none wrote anchors.")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from gettext import gettext as _
 
+from app.services.compactions import UNBOUNDED
+from app.sources.model import Generation, Session
+from compaction.reconstruct import Verdict
 from compaction.records import CompactionRecord
 from compaction.settings import Settings
 from compaction.tiers import Tier
+from compaction.tokens import BYTES_PER_TOKEN, format_count, prefix_bytes
 
 WIDTH, HEIGHT = 1000, 120
 """Units of the drawing; it is stretched to whatever room there is."""
@@ -121,3 +126,44 @@ def _bands(settings: Settings | None, top: int) -> tuple[Band, ...]:
         lower = _y(int(low * settings.context_window), top)
         found.append(Band(tier, upper, round(lower - upper, 1)))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """The panel with the drawing."""
+
+    session_id: str
+    chart: Timeline
+    width: int
+    height: int
+    current: int
+    """The compaction that is being looked at; 0 for none."""
+    says: str
+    label: str
+
+
+def timeline_view(session: Session, current: int = 0) -> TimelineView:
+    """The drawing of a session, as far as its rows and records tell."""
+    account = session.account
+    window = account.window
+    known = window is not None and window.high < UNBOUNDED
+    settings = Settings((window.low + window.high) // 2) if window and known else None
+    records = [verdict.record for verdict in session.account.verdicts]
+    positions: list[int | None] = [None] * len(records)
+    sizes: list[int] = []
+    if account.generation is not Generation.WRITE_BACK:
+        system = account.system.low if account.system else 0
+        sizes = [(system + size) // BYTES_PER_TOKEN for size in prefix_bytes(session.messages)]
+        positions = [_position(verdict, len(sizes) - 1) for verdict in session.account.verdicts]
+    chart = timeline(sizes, records, positions, settings)
+    across = _("messages") if chart.by_position else _("compactions")
+    says = _("Tokens (est. bytes/4) over %(across)s, up to %(top)s") % {
+        "across": across,
+        "top": format_count(chart.top),
+    }
+    return TimelineView(session.info.id, chart, WIDTH, HEIGHT, current, says, says)
+
+
+def _position(verdict: Verdict, last: int) -> int | None:
+    position = verdict.record.msgs_before - 1
+    return position if verdict.is_rebuilt and 0 <= position <= last else None

@@ -12,7 +12,18 @@ from app.services import Services
 from app.web import errors, guard
 from compaction.tokens import format_count
 
-_BLUEPRINTS = ("appearance", "explorer", "history", "offloads", "plan", "problems")
+_BLUEPRINTS = (
+    "anchors",
+    "appearance",
+    "compactions",
+    "explorer",
+    "history",
+    "offloads",
+    "plan",
+    "problems",
+    "recompact",
+    "timeline",
+)
 """Modules of this package; each has a blueprint `bp`."""
 
 

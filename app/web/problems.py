@@ -6,6 +6,7 @@ from gettext import gettext as _
 
 from flask import Blueprint, Response
 
+from app.services.explorer import overview
 from app.web.navigation import Place
 from app.web.render import render, services
 
@@ -15,6 +16,6 @@ bp = Blueprint("problems", __name__)
 @bp.get("/problems")
 def page() -> Response:
     """All problems, with file and line."""
-    view = services().overview()
+    view = overview(services().workspace)
     place = Place(_("Problems"), activity="problems")
     return render("problems/page.html", "editor", place, problems=view.problems)

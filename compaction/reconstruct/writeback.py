@@ -298,5 +298,5 @@ def _half(record: CompactionRecord, walk: Walk) -> str:
     )
     return (
         f"What it left is stored and adds up with a system prompt of {walk.system} bytes, but "
-        f"{what} were overwritten: empty messages stand in for them."
+        f"{what} were overwritten."
     )

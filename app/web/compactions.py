@@ -1,0 +1,45 @@
+"""A session's recorded compactions: the list, the stepper, and what its folds open to."""
+
+from __future__ import annotations
+
+from gettext import gettext as _
+
+from flask import Blueprint, Response, request, url_for
+
+from app.services.compactions import listing, opened_of, step
+from app.web.navigation import Crumb, Place
+from app.web.render import render, services
+
+bp = Blueprint("compactions", __name__)
+
+
+@bp.get("/sessions/<session_id>/compactions")
+def index(session_id: str) -> Response:
+    """All of them, alike ones together."""
+    view = listing(services().session(session_id))
+    place = Place(_("Compactions"), session_id, "compactions")
+    return render("compactions/index.html", "editor", place, view=view)
+
+
+@bp.get("/sessions/<session_id>/compactions/<int:n>")
+def step_page(session_id: str, n: int) -> Response:
+    """One of them, as a diff of complete history against compacted view."""
+    view = step(services().session(session_id), n, expanded="expanded" in request.args)
+    title = _("Compaction %(n)s of %(total)s") % {"n": n, "total": view.total}
+    place = Place(title, session_id, "compactions", tab=title, crumbs=(Crumb(str(n)),))
+    link = url_for("compactions.fold", session_id=session_id, n=n) + "?"
+    return render("compactions/step.html", "editor", place, view=view, link=link)
+
+
+@bp.get("/sessions/<session_id>/compactions/<int:n>/fold")
+def fold(session_id: str, n: int) -> Response:
+    """The messages behind a fold of the diff."""
+    first, last = (request.args.get(name, -1, int) for name in ("first", "last"))
+    rows, left = opened_of(
+        services().session(session_id), n, first, last, request.args.get("fate", "kept")
+    )
+    title = _("Messages %(first)s to %(last)s") % {"first": first, "last": last}
+    place = Place(title, session_id, "compactions", crumbs=(Crumb(str(n)),))
+    return render(
+        "compactions/fold.html", "opened", place, rows=rows, left=left, session_id=session_id
+    )
