@@ -22,6 +22,17 @@ function follow(relation) {
   document.querySelector(`#main a[rel~="${relation}"]`)?.click();
 }
 
+/* The changes of the diff, from the one that has the focus on. */
+function goToChange(step) {
+  const changes = [...document.querySelectorAll("#main [data-change]")];
+  if (!changes.length) return;
+  const here = changes.findIndex((change) => change.contains(document.activeElement));
+  const from = here < 0 && step < 0 ? 0 : here;
+  const change = changes[(from + step + changes.length) % changes.length];
+  change.focus({ preventScroll: true });
+  change.scrollIntoView({ block: "start" });
+}
+
 export const COMMANDS = [
   { id: "quick-open", title: "Go to a session or a view", key: "Ctrl+P", run: () => openQuick("") },
   { id: "palette", title: "Show all commands", key: "Ctrl+Shift+P", run: () => openQuick(">") },
@@ -31,6 +42,8 @@ export const COMMANDS = [
   { id: "toggle-panel", title: "Show or hide the panel", key: "Ctrl+J", run: () => togglePanel() },
   { id: "next", title: "Next compaction", key: "F8", run: () => follow("next") },
   { id: "previous", title: "Previous compaction", key: "Shift+F8", run: () => follow("prev") },
+  { id: "next-change", title: "Next change in the diff", key: "Alt+F5", run: () => goToChange(1) },
+  { id: "previous-change", title: "Previous change in the diff", key: "Alt+Shift+F5", run: () => goToChange(-1) },
   { id: "next-part", title: "Go to the next part of the window", key: "F6", run: () => goToPart(1) },
   { id: "previous-part", title: "Go to the previous part of the window", key: "Shift+F6", run: () => goToPart(-1) },
   { id: "theme", title: "Choose a colour theme", key: "", run: chooseTheme },

@@ -3,6 +3,7 @@
 import "./commands.js";
 import { prepareSplitters } from "./layout.js";
 import { preparePanel } from "./panel.js";
+import { markCompaction } from "./timeline.js";
 import { markCurrent, prepareFilter } from "./tree.js";
 
 const main = () => document.getElementById("main");
@@ -36,6 +37,7 @@ document.addEventListener("htmx:beforeRequest", () => say(""));
 document.addEventListener("htmx:sendError", () => say("Anchorline does not answer any more; start it again."));
 document.addEventListener("htmx:afterSettle", (event) => {
   prepareShell();
+  markCompaction();
   if (event.detail.target?.id !== "main") return;
   markCurrent();
   markTarget();
