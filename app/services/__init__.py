@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.services.explorer import FEW, Overview, overview
+from app.services.recent import Recent
+from app.services.vitals import Badge, badge_of
 from app.sources import Workspace, open_folder
-from app.sources.model import Session
+from app.sources.model import Session, SessionInfo
+
+_SESSIONS = 4
+"""Sessions held in memory: the one that is looked at, and those it is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +21,30 @@ class Services:
     """What the app is made of, built once."""
 
     workspace: Workspace
+    _sessions: Recent[Session] = field(default_factory=lambda: Recent(_SESSIONS), compare=False)
+    _badges: Recent[Badge] = field(default_factory=lambda: Recent(FEW), compare=False)
+    _overviews: Recent[Overview] = field(default_factory=lambda: Recent(1), compare=False)
 
     def session(self, session_id: str) -> Session:
-        """Everything the disk says about one session. Raises NotFound when there is none."""
-        return self.workspace.session(session_id)
+        """Everything the disk says about one session.
+
+        Raises NotFound when there is none.
+        """
+        stamp = self.workspace.stamp()
+        return self._sessions.get(session_id, stamp, lambda: self.workspace.session(session_id))
+
+    def overview(self) -> Overview:
+        """The folder's sessions, as the explorer lists them."""
+        # Ages are told to the minute, so an overview is not kept longer than that.
+        stamp = self.workspace.stamp(), int(time.time()) // 60
+        return self._overviews.get("", stamp, lambda: overview(self.workspace, self._badge))
+
+    def badge(self, session_id: str) -> Badge:
+        """The generation of a session's data. Raises NotFound when there is no such session."""
+        return badge_of(self.session(session_id))
+
+    def _badge(self, info: SessionInfo) -> Badge:
+        return self._badges.get(info.id, info, lambda: badge_of(self.workspace.session(info.id)))
 
     def close(self) -> None:
         """Let go of everything; may be called twice."""

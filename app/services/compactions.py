@@ -11,6 +11,7 @@ from itertools import groupby
 from app.errors import NotFound
 from app.services.diff import Cell, Diff, Row, Sides, diff, opened
 from app.services.messages import CompactionText, compaction_text
+from app.services.vitals import window_bounds
 from app.sources.model import Session
 from app.text import count, when
 from compaction.messages import Message
@@ -31,10 +32,6 @@ EVIDENCE_SAYS = {
     Evidence.UNVERIFIED: _("rebuilt in part; the figures do not prove it"),
     Evidence.UNAVAILABLE: _("the messages it saw are not in the store"),
 }
-
-
-UNBOUNDED = 1 << 40
-"""Tokens; no context window is as large, so a bound above it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +306,8 @@ def _episode_says(every: Sequence[Entry], n: int) -> str:
 
 def window_of(session: Session) -> tuple[str, str]:
     """The context window in words, and how it is known."""
-    window = session.account.window
-    if window is None or window.high >= UNBOUNDED:
+    window = window_bounds(session)
+    if window is None:
         return _("unknown"), _("context window; the records do not bound it")
     if window.low == window.high:
         return count(window.low), _("tokens of context window, solved from the records")
@@ -331,8 +328,8 @@ def _range(bounds: Bounds) -> str:
 
 
 def _fill(session: Session, record: CompactionRecord) -> tuple[str, str]:
-    window = session.account.window
-    if window is None or window.high >= UNBOUNDED:
+    window = window_bounds(session)
+    if window is None:
         return "", _("fill unknown: the context window is not recorded")
     low, high = (f"{record.tokens_before / size:.1%}" for size in (window.high, window.low))
     shown = high if low == high else f"{low[:-1]}–{high}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from app.errors import SourceError
+from app.services.vitals import Badge
 from app.sources import Workspace
 from app.sources.model import Damage, Records, SessionInfo
 from app.sources.records import read_records
@@ -16,6 +17,10 @@ from compaction.tiers import Tier
 
 MARKS = 10
 """At most so many compactions are drawn beside a session: the newest."""
+
+
+FEW = 25
+"""In a list of up to so many sessions each comes with its badge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class SessionRow:
     tie: str
     tooltip: str
     errors_say: str
+    badge: Badge | None
+    """None in a long list, where finding it out for all would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +104,18 @@ class Overview:
         return next((row for row in rows if row.id == session_id), None)
 
 
-def overview(workspace: Workspace, now: int | None = None) -> Overview:
+BadgeOf = Callable[[SessionInfo], Badge]
+
+
+def overview(workspace: Workspace, badge_of: BadgeOf, now: int | None = None) -> Overview:
     """Everything the explorer shows. `now`, in Unix seconds, is what ages are reckoned from."""
     listing = workspace.listing()
     now = int(time.time()) if now is None else now
     rows, damage = [], list(listing.damage)
     for info in listing.sessions:
         records = _records(info)
-        rows.append(_row(info, records, now))
+        badge = badge_of(info) if len(listing.sessions) <= FEW else None
+        rows.append(_row(info, records, badge, now))
         damage.extend(records.damage)
     ours = tuple(row for row in rows if row.belongs)
     others = tuple(row for row in rows if not row.belongs)
@@ -144,7 +155,7 @@ def _records(info: SessionInfo) -> Records:
         return Records(info.records, damage=(Damage(info.records, str(error)),))
 
 
-def _row(info: SessionInfo, records: Records, now: int) -> SessionRow:
+def _row(info: SessionInfo, records: Records, badge: Badge | None, now: int) -> SessionRow:
     tiers = [tier_key(record.tier) for record in records.records]
     failed = sum(1 for record in records.records if record.error)
     title = first_line(info.title) or f"Session {short_id(info.id)}"
@@ -166,6 +177,7 @@ def _row(info: SessionInfo, records: Records, now: int) -> SessionRow:
         tie=info.tie,
         tooltip=_tooltip(info, title),
         errors_say=_errors_say(failed, len(records.damage)),
+        badge=badge,
     )
 
 

@@ -17,8 +17,9 @@ from app.services.messages import (
     message_view,
     pairs_of,
 )
-from app.sources import Workspace
-from app.sources.model import Generation, Row, Session
+from app.services.vitals import Badge, badge_of
+from app.sources.account import FindOriginal
+from app.sources.model import Row, Session
 from app.text import first_line
 from compaction.messages import Message
 from compaction.tokens import estimate
@@ -78,46 +79,20 @@ class HistoryPage:
     results: int
     tokens: int
     runs: int
-    generation: str
-    generation_says: str
-    completeness: str
+    badge: Badge
     earlier: int
     """The message to go to for what comes before; 0 when nothing does."""
     later: int
 
 
-GENERATIONS = {
-    Generation.CLASSIC: _("classic data"),
-    Generation.VIEW: _("view data"),
-    Generation.WRITE_BACK: _("write-back data"),
-    Generation.UNKNOWN: _("unknown generation"),
-}
-
-_COMPLETENESS = {
-    Generation.CLASSIC: _("The stored rows are the complete history."),
-    Generation.VIEW: _(
-        "The stored rows are the complete history; results that were offloaded during a run are "
-        "stored as placeholders and can be put back."
-    ),
-    Generation.WRITE_BACK: _(
-        "Compactions replaced the stored rows: this is what was left by the last one."
-    ),
-    Generation.UNKNOWN: _("Whether the stored rows are the complete history is not known."),
-}
-
-
-def history_page(workspace: Workspace, session_id: str, at: int | None = None) -> HistoryPage:
-    """The window around message `at` (1-based), or the newest one.
-
-    Raises NotFound when there is no such session.
-    """
-    session = workspace.session(session_id)
+def history_page(session: Session, at: int | None = None) -> HistoryPage:
+    """The window around message `at` (1-based), or the newest one."""
     messages = session.messages
     kinds = [kind_of(message) for message in messages]
     turns = tuple(_turns(messages, kinds))
     first, last = _window(len(messages), at)
     return HistoryPage(
-        id=session_id,
+        id=session.info.id,
         title=first_line(session.info.title),
         total=len(messages),
         first=first,
@@ -130,9 +105,7 @@ def history_page(workspace: Workspace, session_id: str, at: int | None = None) -
         results=sum(1 for message in messages if message.is_tool_result),
         tokens=estimate(messages),
         runs=len(_batches(session.rows)),
-        generation=GENERATIONS[session.generation],
-        generation_says=session.generation_reason,
-        completeness=_COMPLETENESS[session.generation],
+        badge=badge_of(session),
         earlier=first - 1 if first > 1 else 0,
         later=last + 1 if last < len(messages) else 0,
     )
@@ -192,21 +165,22 @@ class Part:
     messages: int = 0
 
 
-def message_part(workspace: Workspace, session_id: str, number: int, what: str, start: int) -> Part:
+def message_part(
+    session: Session, number: int, what: str, start: int, original_of: FindOriginal
+) -> Part:
     """At most 15,000 characters of one message's `what`, from `start` on.
 
-    `what` is `text`, `raw` (the whole message as JSON), `original` (what a placeholder stands for),
-    or the place of a tool call in the message, from 0.
+    `what` is `text`, `raw` (the whole message as JSON), `original` (what a placeholder stands for;
+    `original_of` finds it), or the place of a tool call in the message, from 0.
 
-    Raises NotFound when there is no such session, message or part.
+    Raises NotFound when there is no such message or part.
     """
-    session = workspace.session(session_id)
     if not 1 <= number <= len(session.rows):
         raise NotFound(f"There is no message {number} in this session; it has {len(session.rows)}.")
     message = session.rows[number - 1].message
-    heading, text, says, sound = _part(workspace, message, what)
+    heading, text, says, sound = _part(message, what, original_of)
     return Part(
-        id=session_id,
+        id=session.info.id,
         title=first_line(session.info.title),
         number=number,
         what=what,
@@ -218,13 +192,13 @@ def message_part(workspace: Workspace, session_id: str, number: int, what: str, 
     )
 
 
-def _part(workspace: Workspace, message: Message, what: str) -> tuple[str, str, str, bool]:
+def _part(message: Message, what: str, original_of: FindOriginal) -> tuple[str, str, str, bool]:
     if what == "text":
         return _("Text"), message.content, "", True
     if what == "raw":
         return _("As stored"), raw_json(message), "", True
     if what == "original":
-        original = workspace.original_of(message)
+        original = original_of(message)
         if original is None:
             raise NotFound("This message is not a placeholder; nothing was taken out of it.")
         checked = _("Read from the file; its size and line count are those of the placeholder.")

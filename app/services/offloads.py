@@ -9,7 +9,6 @@ from gettext import gettext as _
 
 from app.errors import NotFound
 from app.services.messages import Pairs, pairs_of
-from app.sources import Workspace
 from app.sources.model import OffloadFile, Session
 from app.sources.tool_results import count_lines, line_at, read_page
 from app.text import count, first_line, plural
@@ -109,15 +108,11 @@ class _Known:
     claims: list[Claim] = field(default_factory=list)
 
 
-def offload_list(workspace: Workspace, session_id: str) -> OffloadList:
-    """Every offloaded result of a session: on disk, or only spoken of.
-
-    Raises NotFound when there is no such session.
-    """
-    session = workspace.session(session_id)
+def offload_list(session: Session) -> OffloadList:
+    """Every offloaded result of a session: on disk, or only spoken of."""
     rows = _rows(session)
     return OffloadList(
-        id=session_id,
+        id=session.info.id,
         title=first_line(session.info.title),
         rows=rows,
         on_disk=sum(1 for row in rows if row.size is not None),
@@ -128,13 +123,12 @@ def offload_list(workspace: Workspace, session_id: str) -> OffloadList:
     )
 
 
-def offload_page(workspace: Workspace, session_id: str, call_id: str, offset: int) -> OffloadPage:
+def offload_page(session: Session, call_id: str, offset: int) -> OffloadPage:
     """About 15,000 bytes of an offloaded file, or 400 lines, from byte `offset` on.
 
-    Raises NotFound when there is no such session, or no file of that call in it;
-    SourceUnreadable when the file cannot be read.
+    Raises NotFound when the session has no file of that call, SourceUnreadable when the file
+    cannot be read.
     """
-    session = workspace.session(session_id)
     file = next((one for one in session.offloads if one.tool_call_id == call_id), None)
     row = next((one for one in _rows(session) if one.call_id == call_id), None)
     if row is None:
@@ -149,7 +143,7 @@ def offload_page(workspace: Workspace, session_id: str, call_id: str, offset: in
         texts = texts[:PAGE_LINES]
     first = line_at(file.path, page.start)
     return OffloadPage(
-        id=session_id,
+        id=session.info.id,
         title=first_line(session.info.title),
         row=row,
         lines=tuple(Line(first + index, text) for index, text in enumerate(texts)),

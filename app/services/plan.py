@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.sources import Workspace
-from app.sources.model import Plan, TaskState
+from app.sources.model import Plan, Session, TaskState
 from app.text import first_line
 
 
@@ -30,13 +29,9 @@ class Plans:
     plans: tuple[PlanView, ...]
 
 
-def plans_of(workspace: Workspace, session_id: str) -> Plans:
-    """All task lists of a session.
-
-    Raises NotFound when there is no such session.
-    """
-    session = workspace.session(session_id)
-    return Plans(session_id, first_line(session.info.title), tuple(map(_view, session.plans)))
+def plans_of(session: Session) -> Plans:
+    """All task lists of a session."""
+    return Plans(session.info.id, first_line(session.info.title), tuple(map(_view, session.plans)))
 
 
 def _view(plan: Plan) -> PlanView:

@@ -13,9 +13,10 @@ from typing import Any
 
 from app.errors import NotFound
 from app.llm.offline import OfflineSummariser
-from app.services.compactions import UNBOUNDED, sides_of, stand_in, verdict_of
+from app.services.compactions import sides_of, stand_in, verdict_of
 from app.services.diff import Cell, Diff, Row, Sides, diff
 from app.services.diff import opened as opened_sides
+from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
 from compaction.messages import Message
 from compaction.ports import MemoryOffloads, Ports, Summariser
@@ -104,10 +105,9 @@ class Outcome:
 def default_choice(session: Session) -> Choice:
     """The settings that explain the session's own records, as far as they tell."""
     account = session.account
-    window = account.window
-    known = window is not None and window.high < UNBOUNDED
+    window = window_bounds(session)
     settings = Settings(
-        context_window=(window.low + window.high) // 2 if window and known else DEFAULT_WINDOW,
+        context_window=(window.low + window.high) // 2 if window else DEFAULT_WINDOW,
         session_id=session.info.id,
         rules=_rules(session.generation),
     )

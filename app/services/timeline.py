@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from gettext import gettext as _
 
-from app.services.compactions import UNBOUNDED
+from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
 from compaction.reconstruct import Verdict
 from compaction.records import CompactionRecord
@@ -145,9 +145,8 @@ class TimelineView:
 def timeline_view(session: Session, current: int = 0) -> TimelineView:
     """The drawing of a session, as far as its rows and records tell."""
     account = session.account
-    window = account.window
-    known = window is not None and window.high < UNBOUNDED
-    settings = Settings((window.low + window.high) // 2) if window and known else None
+    window = window_bounds(session)
+    settings = Settings((window.low + window.high) // 2) if window else None
     records = [verdict.record for verdict in session.account.verdicts]
     positions: list[int | None] = [None] * len(records)
     sizes: list[int] = []

@@ -43,6 +43,15 @@ class Store:
         """Folders of offloaded tool results by session id."""
         return folders_in(self.tool_results)
 
+    def stamp(self) -> frozenset[Mark]:
+        """What would be different if anything in the store had changed."""
+        paths = [self.root, *(self.root / (name + end) for name in NAMES for end in ("", "-wal"))]
+        for name in ("compaction_records", "plans", "tool_results"):
+            paths += [self._folder(name), *files_in(self._folder(name)).paths.values()]
+        for folder in self.offload_folders().paths.values():
+            paths += [folder, *files_in(folder).paths.values()]
+        return frozenset(mark for path in paths if (mark := _mark(path)))
+
     @property
     def tool_results(self) -> Path:
         return self._folder("tool_results")
@@ -69,6 +78,18 @@ class Store:
         folder = self.root / name
         # A link that leads out is replaced by a folder that cannot exist.
         return folder if is_inside(folder, self.root) else self.root / NAME / name
+
+
+Mark = tuple[str, int, int, int]
+"""Path, inode, size in bytes, and time of the last change in nanoseconds."""
+
+
+def _mark(path: Path) -> Mark | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return str(path), found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def project_folder(path: Path) -> Path:

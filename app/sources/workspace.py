@@ -7,7 +7,7 @@ belongs to; it is inferred here from what lies in the project folder and what me
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +113,10 @@ class Workspace:
             account=account_of(rows, records, self.original_of),
             damage=(*unread, *records.damage, *lost),
         )
+
+    def stamp(self) -> Hashable:
+        """Equal to an earlier one as long as no file that is read here was changed."""
+        return tuple(store.stamp() for store in self.stores)
 
     def original_of(self, message: Message) -> Original | None:
         """The text that `message` stands for; None when it is no placeholder. Never raises."""

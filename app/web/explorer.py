@@ -6,7 +6,6 @@ from gettext import gettext as _
 
 from flask import Blueprint, Response
 
-from app.services.explorer import overview
 from app.web.navigation import Place
 from app.web.render import render, services
 
@@ -16,5 +15,12 @@ bp = Blueprint("explorer", __name__)
 @bp.get("/")
 def home() -> Response:
     """The table of sessions, or what to do when there are none."""
-    view = overview(services().workspace)
+    view = services().overview()
     return render("explorer/home.html", "editor", Place(_("Sessions")), view=view)
+
+
+@bp.get("/sessions/<session_id>/badge")
+def badge(session_id: str) -> Response:
+    """The generation of one session's data, for its row in a long table."""
+    view = services().badge(session_id)
+    return render("explorer/badge.html", "badge", Place(_("Generation")), badge=view)

@@ -22,7 +22,7 @@ def session(session_id: str) -> BaseResponse:
 def page(session_id: str) -> Response:
     """Messages around `?at=`, or the newest."""
     at = request.args.get("at", type=int)
-    view = history_page(services().workspace, session_id, at)
+    view = history_page(services().session(session_id), at)
     return render(
         "history/page.html", "editor", Place(view.title, session_id, "history"), view=view
     )
@@ -32,7 +32,8 @@ def page(session_id: str) -> Response:
 def part(session_id: str, number: int, what: str) -> Response:
     """A bounded stretch of one message's text, raw form, original or tool call."""
     start = request.args.get("start", 0, type=int)
-    view = message_part(services().workspace, session_id, number, what, start)
+    found = services().session(session_id)
+    view = message_part(found, number, what, start, services().workspace.original_of)
     crumbs = (Crumb(f"{view.heading} of message {number}"),)
     place = Place(view.title, session_id, "history", crumbs=crumbs)
     return render("history/part.html", "chunk", place, view=view)

@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 from flask import current_app, request, url_for
 
 from app.services import Services
-from app.services.explorer import Overview, Problem, SessionRow, overview
+from app.services.explorer import Overview, Problem, SessionRow
+from app.services.vitals import Vitals, vitals_of
 from app.text import count, plural
 from app.web.appearance import THEMES, Theme, current_theme
 
@@ -112,6 +113,7 @@ class Shell:
     activities: tuple[Link, ...]
     groups: tuple[TreeGroup, ...]
     current: SessionRow | None
+    vitals: Vitals | None
     tabs: tuple[Link, ...]
     crumbs: tuple[Crumb, ...]
     timeline_url: str
@@ -123,7 +125,7 @@ class Shell:
 
 def shell_for(services: Services, place: Place) -> Shell:
     """The shell around the page at `place`."""
-    seen = overview(services.workspace)
+    seen = services.overview()
     current = seen.row(place.session_id) if place.session_id else None
     return Shell(
         folder=Folder(seen.name, seen.path, _empty(seen)),
@@ -132,6 +134,7 @@ def shell_for(services: Services, place: Place) -> Shell:
         activities=_activities(seen, place),
         groups=_groups(seen, place),
         current=current,
+        vitals=vitals_of(services.session(current.id)) if current else None,
         tabs=_tabs(current, place),
         crumbs=_crumbs(seen, current, place),
         timeline_url=_url(TIMELINE, current.id) if current else "",

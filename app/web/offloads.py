@@ -15,7 +15,7 @@ bp = Blueprint("offloads", __name__, url_prefix="/sessions/<session_id>")
 @bp.get("/offloads")
 def index(session_id: str) -> Response:
     """All of them."""
-    view = offload_list(services().workspace, session_id)
+    view = offload_list(services().session(session_id))
     place = Place(view.title, session_id, "offloads")
     return render("offloads/index.html", "editor", place, view=view)
 
@@ -28,7 +28,7 @@ def page(session_id: str) -> Response:
     """
     call_id = request.args.get("call", "")
     offset = request.args.get("offset", 0, type=int)
-    view = offload_page(services().workspace, session_id, call_id, offset)
+    view = offload_page(services().session(session_id), call_id, offset)
     name = shortened(call_id, 32)
     place = Place(view.title, session_id, "offloads", tab=name, crumbs=(Crumb(name),))
     return render("offloads/page.html", "editor", place, view=view)

@@ -14,5 +14,5 @@ bp = Blueprint("plan", __name__)
 @bp.get("/sessions/<session_id>/plan")
 def page(session_id: str) -> Response:
     """All of them, each with how far it has got."""
-    view = plans_of(services().workspace, session_id)
+    view = plans_of(services().session(session_id))
     return render("plan/page.html", "editor", Place(view.title, session_id, "plan"), view=view)

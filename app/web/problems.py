@@ -6,7 +6,6 @@ from gettext import gettext as _
 
 from flask import Blueprint, Response
 
-from app.services.explorer import overview
 from app.web.navigation import Place
 from app.web.render import render, services
 
@@ -16,6 +15,6 @@ bp = Blueprint("problems", __name__)
 @bp.get("/problems")
 def page() -> Response:
     """All problems, with file and line."""
-    view = overview(services().workspace)
+    view = services().overview()
     place = Place(_("Problems"), activity="problems")
     return render("problems/page.html", "editor", place, problems=view.problems)
