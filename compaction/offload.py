@@ -6,9 +6,9 @@ The literal texts stand in people's files and are the original's (facts: harness
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from compaction.messages import Message
 from compaction.ports import Offloads
@@ -51,6 +51,8 @@ class Offloaded:
     draft: Draft
     entries: tuple[OffloadEntry, ...]
     written: frozenset[str]
+    moved: Mapping[int, Slot] = field(default_factory=dict)
+    """The slots that changed, by position."""
 
 
 class NotOffloaded(Exception):
@@ -123,33 +125,38 @@ def offload_result(
 
 def offload(
     draft: Draft,
-    where: range,
+    where: Iterable[int],
     threshold: int,
     gate: Gate,
     store: Offloads | None,
     written: frozenset[str],
 ) -> Offloaded:
-    """Move every tool result among the slots in `where` that is larger than `threshold` bytes.
+    """Move every tool result at the positions `where` that is larger than `threshold` bytes.
 
-    Fail-open: what cannot be moved stays as it is.
+    Positions rise. Fail-open: what cannot be moved stays as it is.
     """
-    slots = list(draft.slots)
     entries: list[OffloadEntry] = []
-    known = set(written)
+    moved: dict[int, Slot] = {}
+    new: set[str] = set()
     if store is None:
         return Offloaded(draft, (), written)
     for index in where:
-        slot = slots[index]
+        slot = draft.slots[index]
+        call_id = slot.message.tool_call_id
         if not slot.message.is_tool_result or byte_length(slot.message.content) <= threshold:
             continue
         try:
-            entry, text = offload_result(slot.message, gate, store, known)
+            entry, text = offload_result(
+                slot.message, gate, store, new if call_id in new else written
+            )
         except _REFUSALS:
             continue
         entries.append(entry)
-        known.add(entry.tool_call_id)
-        slots[index] = _moved(slot, text, entry)
-    return Offloaded(Draft(tuple(slots), draft.drops), tuple(entries), frozenset(known))
+        new.add(call_id)
+        moved[index] = _moved(slot, text, entry)
+    if not moved:
+        return Offloaded(draft, (), written)
+    return Offloaded(draft.with_slots(moved), tuple(entries), written | new, moved)
 
 
 # An id may hold what no file name can, a NUL for one; Python says so with a ValueError.

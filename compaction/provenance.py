@@ -7,12 +7,14 @@ one. Nobody compares texts afterwards to find out what happened, so it cannot be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import Self
 
 from compaction.messages import Message
+from compaction.runs import Run, joined, parts_of
 
 
 class Fate(StrEnum):
@@ -45,24 +47,97 @@ class Drop:
     reason: str
 
 
+class Kept(Run[Slot]):
+    """Slots of messages to which nothing happened."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self, before: Sequence[Message], indices: range) -> None:
+        super().__init__(indices)
+        self._before = tuple(before) if isinstance(before, list) else before
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """What stands in the slots."""
+        return self._before[self.indices.start : self.indices.stop : self.indices.step]
+
+    def at(self, index: int) -> Slot:
+        """The slot of one input message."""
+        return Slot(self._before[index], Fate.KEPT, (index,))
+
+    def over(self, indices: range) -> Self:
+        """The slots of other input messages."""
+        return type(self)(self._before, indices)
+
+
+class LeftOut(Run[Drop]):
+    """Input messages that were all dropped for one reason."""
+
+    __slots__ = ("_reason",)
+
+    def __init__(self, reason: str, indices: range) -> None:
+        super().__init__(indices)
+        self._reason = reason
+
+    def at(self, index: int) -> Drop:
+        """The drop of one input message."""
+        return Drop(index, self._reason)
+
+    def over(self, indices: range) -> Self:
+        """The drops of other input messages."""
+        return type(self)(self._reason, indices)
+
+
+def sources_of(slots: Sequence[Slot]) -> tuple[int, ...]:
+    """The input messages that these slots stand for, in their order."""
+    return tuple(
+        source
+        for part in parts_of(slots)
+        for source in (
+            part.indices if isinstance(part, Kept) else (s for slot in part for s in slot.sources)
+        )
+    )
+
+
+def _dropped(slots: Sequence[Slot], reason: str) -> Sequence[Drop]:
+    return joined(
+        *(
+            LeftOut(reason, part.indices)
+            if isinstance(part, Kept)
+            else tuple(Drop(source, reason) for slot in part for source in slot.sources)
+            for part in parts_of(slots)
+        )
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A compaction in progress: the output so far, and what was left out."""
 
-    slots: tuple[Slot, ...]
-    drops: tuple[Drop, ...] = ()
+    slots: Sequence[Slot]
+    drops: Sequence[Drop] = ()
 
     @classmethod
     def of(cls, messages: Sequence[Message]) -> Draft:
         """The draft in which nothing has happened yet."""
-        return cls(
-            tuple(Slot(message, Fate.KEPT, (index,)) for index, message in enumerate(messages))
-        )
+        return cls(Kept(messages, range(len(messages))))
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The output so far, without its provenance."""
-        return tuple(slot.message for slot in self.slots)
+        return tuple(
+            message
+            for part in parts_of(self.slots)
+            for message in (part.messages if isinstance(part, Kept) else (s.message for s in part))
+        )
+
+    def cut(self, *wanted: range, reason: str) -> Draft:
+        """Only the slots at the positions in `wanted`, which rise; the others become drops."""
+        ends = [0, *(end for stretch in wanted for end in (stretch.start, stretch.stop))]
+        gaps = zip(ends[::2], [*ends[1::2], len(self.slots)], strict=True)
+        drops = (_dropped(self.slots[start:stop], reason) for start, stop in gaps)
+        kept = (self.slots[stretch.start : stretch.stop] for stretch in wanted)
+        return Draft(joined(*kept), joined(self.drops, *drops))
 
     def keep(self, wanted: Sequence[bool], reason: str) -> Draft:
         """Only the slots that are `wanted`; the sources of the others become drops.
@@ -70,17 +145,19 @@ class Draft:
         `wanted` has one entry per slot.
         """
         kept: list[Slot] = []
-        drops: list[Drop] = []
+        gone: list[Slot] = []
         for slot, want in zip(self.slots, wanted, strict=True):
-            if want:
-                kept.append(slot)
-            else:
-                drops.extend(Drop(source, reason) for source in slot.sources)
-        return Draft(tuple(kept), self.drops + tuple(drops))
+            (kept if want else gone).append(slot)
+        return Draft(tuple(kept), joined(self.drops, _dropped(gone, reason)))
 
-    def map(self, change: Callable[[Slot], Slot]) -> Draft:
-        """Every slot replaced by what `change` makes of it."""
-        return replace(self, slots=tuple(map(change, self.slots)))
+    def with_slots(self, changes: Mapping[int, Slot]) -> Draft:
+        """Other slots at the positions in `changes`, which rise."""
+        parts: list[Sequence[Slot]] = []
+        start = 0
+        for position, slot in changes.items():
+            parts += [self.slots[start:position], (slot,)]
+            start = position + 1
+        return replace(self, slots=joined(*parts, self.slots[start:]))
 
 
 def violations(draft: Draft, before: Sequence[Message]) -> list[str]:

@@ -1,6 +1,7 @@
 """A session call by call: when each tier would have fired, and what the model would have seen.
 
-Sizes are kept as a running total, so a session of n messages costs O(n) token work.
+Every message is measured once: a session of n messages costs O(n) token work, and a call at which
+nothing new happens costs the same however long the history is.
 """
 
 from __future__ import annotations
@@ -8,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from compaction.ledger import Ledger
 from compaction.messages import Message
 from compaction.ports import Ports
-from compaction.provenance import Fate
 from compaction.result import CompactionResult, Memory
 from compaction.rules import RuleBook
 from compaction.settings import Settings
 from compaction.strategies import progressive
 from compaction.tiers import Tier, tier_for
-from compaction.tokens import BYTES_PER_TOKEN, message_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Turn:
 def takes_effect(result: CompactionResult, rules: RuleBook) -> bool:
     """Whether a write-back loop replaces its history by `result`."""
     record = result.record
-    if not result.messages or record.tier == Tier.NONE:
+    if not result.draft.slots or record.tier == Tier.NONE:
         return False
     if record.error and (rules.strict_write_back or record.tier != Tier.EMERGENCY):
         return False
@@ -69,34 +69,20 @@ def replay(
     compaction that takes effect is what later calls build on; in a view rule book they build on
     the full history, in which offloaded results stay replaced, as in the original.
     """
-    history, sizes = [system], [message_bytes(system)]
-    total, seen = sizes[0], 0
+    ledger = Ledger(settings.offload_bytes, [system])
+    seen = 0
     for number, position in enumerate(call_positions(messages), start=1):
-        new = messages[seen:position]
-        new_sizes = list(map(message_bytes, new))
-        history.extend(new)
-        sizes.extend(new_sizes)
-        total, seen = total + sum(new_sizes), position
-        tokens = total // BYTES_PER_TOKEN
+        ledger.extend(messages[seen:position])
+        seen, tokens = position, ledger.tokens
         tier = tier_for(tokens, settings)
         if tier is Tier.NONE:
             yield Turn(number, position, tokens, tier, None)
             continue
-        result = progressive.compact(history, settings, ports, memory, tier=tier, sizes=sizes)
+        result = progressive.compact(ledger, settings, ports, memory, tier=tier)
         memory = result.memory
-        for index, message in result.rewritten.items():
-            size = message_bytes(message)
-            total += size - sizes[index]
-            history[index], sizes[index] = message, size
         written_back = settings.rules.writes_back and takes_effect(result, settings.rules)
         if written_back:
-            sizes = _sizes(result, sizes)
-            history, total = list(result.messages), sum(sizes)
+            ledger = ledger.replaced_by(result.draft)
+        else:
+            ledger.rewrite(result.rewritten)
         yield Turn(number, position, tokens, tier, result, written_back)
-
-
-def _sizes(result: CompactionResult, sizes: Sequence[int]) -> list[int]:
-    return [
-        sizes[slot.sources[0]] if slot.fate is Fate.KEPT else message_bytes(slot.message)
-        for slot in result.draft.slots
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compaction.anchors import Anchor
@@ -27,7 +27,7 @@ class Memory:
 class CompactionResult:
     """The outcome of one compaction of `before`."""
 
-    before: tuple[Message, ...]
+    before: Sequence[Message]
     draft: Draft
     record: CompactionRecord
     memory: Memory

@@ -47,12 +47,15 @@ has changed:
 class SummaryRequest:
     """One question to a summariser: a first summary, or one that continues a previous one."""
 
-    conversation: str
-    """The part to condense, one line per item; see `as_text`."""
+    messages: tuple[Message, ...]
+    """The part to condense."""
     previous: str = ""
     """The previous compaction as text; non-empty makes the request incremental."""
-    messages: tuple[Message, ...] = ()
-    """The same part as messages, for summarisers that do not read prompts."""
+
+    @property
+    def conversation(self) -> str:
+        """The part to condense as text, one line per item; see `as_text`."""
+        return as_text(self.messages)
 
     @property
     def is_incremental(self) -> bool:

@@ -15,11 +15,10 @@ def slide(draft: Draft, max_messages: int) -> Draft:
     means two. Without a system message first, or with room for all, nothing happens.
     """
     limit = max(max_messages, 2) if max_messages > 0 else DEFAULT_MAX_MESSAGES
-    messages = draft.messages
-    if len(messages) <= limit or not messages[0].is_system:
+    count = len(draft.slots)
+    if count <= limit or not draft.slots[0].message.is_system:
         return draft
-    start = len(messages) - (limit - 1)
-    while start > 1 and messages[start].is_tool_result:
+    start = count - (limit - 1)
+    while start > 1 and draft.slots[start].message.is_tool_result:
         start -= 1
-    wanted = [index == 0 or index >= start for index in range(len(messages))]
-    return repair(draft.keep(wanted, "older than the window"))
+    return repair(draft.cut(range(1), range(start, count), reason="older than the window"))

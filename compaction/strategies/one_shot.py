@@ -12,7 +12,7 @@ from compaction.repair import repair
 from compaction.settings import Settings
 from compaction.split import split
 from compaction.strategies.progressive import replace_range
-from compaction.summary import ONE_SHOT_MARKER, SummaryRequest, as_text
+from compaction.summary import ONE_SHOT_MARKER, SummaryRequest
 from compaction.tokens import estimate
 
 
@@ -53,6 +53,6 @@ def _ask(head: Sequence[Message], ports: Ports) -> Message | None:
     fresh = tuple(m for m in head if not m.content.startswith(ONE_SHOT_MARKER))
     previous = earlier[-1].content.removeprefix(ONE_SHOT_MARKER + "\n") if earlier else ""
     try:
-        return ports.summariser.summarise(SummaryRequest(as_text(fresh), previous, fresh))
+        return ports.summariser.summarise(SummaryRequest(fresh, previous))
     except Exception:  # whatever a summariser raises, the session goes on
         return None

@@ -27,7 +27,7 @@ from tests.compaction.generators import CONVERSATIONS, SETTINGS, expand, said
 
 
 def _answer(messages: list[Message]) -> str:
-    answer = OfflineSummariser().summarise(SummaryRequest("", "", tuple(messages)))
+    answer = OfflineSummariser().summarise(SummaryRequest(tuple(messages)))
     assert answer.role == "assistant"
     return answer.content
 
