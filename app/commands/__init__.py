@@ -1,0 +1,10 @@
+"""The commands of `anchorline`, one module each, in the order that the help lists them."""
+
+from __future__ import annotations
+
+from app.commands import open as open_
+from app.commands import serve
+from app.commands.command import Command
+
+COMMANDS: tuple[Command, ...] = (open_.COMMAND, serve.COMMAND)
+"""A new command is one module and one name here."""

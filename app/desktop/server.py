@@ -1,0 +1,65 @@
+"""A web server on this machine alone, in threads of its own, that can be stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from waitress import wasyncore
+from waitress.server import create_server
+
+from app.errors import UsageError
+
+HOST = "127.0.0.1"
+_THREADS = 32
+"""A stream of events holds one for as long as its window is open; with a few they run out."""
+_PATIENCE = 1.0
+"""Seconds that requests under way are given to end."""
+
+WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class Server:
+    """`app`, served from the moment this is made until it is closed."""
+
+    def __init__(self, app: WSGIApplication, port: int = 0) -> None:
+        """Listen on `port`, or on any free one for 0.
+
+        Raises UsageError when the port cannot be had.
+        """
+        try:
+            self._server = create_server(
+                app,
+                host=HOST,
+                port=port,
+                threads=_THREADS,
+                ident=None,
+                clear_untrusted_proxy_headers=True,
+            )
+        except OSError as error:
+            raise UsageError(f"Port {port} cannot be used: {error}; try --port 0.") from error
+        self.port: int = self._server.effective_port
+        self._thread = threading.Thread(target=self._server.run, name="server", daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Where it answers, without a slash at the end."""
+        return f"http://{HOST}:{self.port}"
+
+    def close(self) -> None:
+        """Hang up on everybody and give the port back; may be called twice."""
+        if not self._thread.is_alive():
+            return
+        # Its sockets belong to the thread that waits on them, so that thread closes them.
+        self._server.trigger.pull_trigger(self._hang_up)
+        self._thread.join()
+        # Idle threads end at once; one in a stream ends with the next thing it tries to send.
+        self._server.task_dispatcher.shutdown(timeout=_PATIENCE)
+
+    def _hang_up(self) -> None:
+        for channel in list(self._server.active_channels.values()):
+            channel.handle_close()
+        self._server.close()
+        wasyncore.close_all(self._server._map, ignore_all=True)
