@@ -186,6 +186,11 @@ def tier_key(code: int) -> str:
     return next((tier.name.lower() for tier in Tier if tier == code), "none")
 
 
+def tier_label(code: int) -> str:
+    """What a tier is called; a code that is none of harness9's is shown as it is."""
+    return next((tier.label for tier in Tier if tier == code), f"Tier {code}")
+
+
 def _tooltip(info: SessionInfo, title: str) -> str:
     return "\n".join(
         (

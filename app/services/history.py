@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from gettext import gettext as _
+from itertools import groupby
 
 from app.errors import NotFound
+from app.services.explorer import tier_key, tier_label
 from app.services.messages import (
     Excerpt,
     Kind,
@@ -19,9 +22,10 @@ from app.services.messages import (
 )
 from app.services.vitals import Badge, badge_of
 from app.sources.account import FindOriginal
-from app.sources.model import Row, Session
+from app.sources.model import Generation, Row, Session
 from app.text import first_line
 from compaction.messages import Message
+from compaction.records import CompactionRecord
 from compaction.tokens import estimate
 
 WHOLE = 200
@@ -51,11 +55,28 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Marker:
+    """A compaction, where it happened: after the messages that it saw."""
+
+    number: int
+    tier_key: str
+    tier_label: str
+    tokens_before: int
+    tokens_after: int
+    """As the record reports them."""
+    msgs_before: int
+    msgs_after: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A row of the history: a message, perhaps the first of a run."""
 
     message: MessageView
     batch: Batch | None
+    markers: tuple[Marker, ...]
+    """Compactions just before this message."""
     damage: str
     is_target: bool
 
@@ -80,6 +101,11 @@ class HistoryPage:
     tokens: int
     runs: int
     badge: Badge
+    compactions: int
+    unplaced: int
+    """Compactions of which it is not known between which messages they happened."""
+    ending: tuple[Marker, ...]
+    """Compactions after the last message."""
     earlier: int
     """The message to go to for what comes before; 0 when nothing does."""
     later: int
@@ -91,13 +117,15 @@ def history_page(session: Session, at: int | None = None) -> HistoryPage:
     kinds = [kind_of(message) for message in messages]
     turns = tuple(_turns(messages, kinds))
     first, last = _window(len(messages), at)
+    markers = _markers(session)
+    placed = sum(map(len, markers.values()))
     return HistoryPage(
         id=session.info.id,
         title=first_line(session.info.title),
         total=len(messages),
         first=first,
         last=last,
-        entries=tuple(_entries(session, first, last, at)),
+        entries=tuple(_entries(session, markers, first, last, at)),
         turns=turns,
         turn=sum(1 for turn in turns if turn.message <= max(first, at or 0)),
         humans=kinds.count(Kind.HUMAN),
@@ -106,6 +134,9 @@ def history_page(session: Session, at: int | None = None) -> HistoryPage:
         tokens=estimate(messages),
         runs=len(_batches(session.rows)),
         badge=badge_of(session),
+        compactions=len(session.account.verdicts),
+        unplaced=len(session.account.verdicts) - placed,
+        ending=tuple(markers[last]) if last == len(messages) else (),
         earlier=first - 1 if first > 1 else 0,
         later=last + 1 if last < len(messages) else 0,
     )
@@ -128,24 +159,53 @@ def _turns(messages: Sequence[Message], kinds: Sequence[Kind]) -> Iterator[Turn]
 
 def _batches(rows: Sequence[Row]) -> dict[int, Batch]:
     """Runs by the number of their first message."""
-    starts = [
-        number
-        for number, row in enumerate(rows, 1)
-        if number == 1 or row.created_at != rows[number - 2].created_at
-    ]
-    ends = [*(start - 1 for start in starts[1:]), len(rows)]
-    return {
-        start: Batch(number, rows[start - 1].created_at, end - start + 1)
-        for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1)
-    }
+    batches: dict[int, Batch] = {}
+    start = 1
+    for number, (saved_at, run) in enumerate(groupby(rows, key=lambda row: row.created_at), 1):
+        batches[start] = Batch(number, saved_at, sum(1 for _row in run))
+        start += batches[start].messages
+    return batches
 
 
-def _entries(session: Session, first: int, last: int, at: int | None) -> Iterator[Entry]:
+def _markers(session: Session) -> defaultdict[int, list[Marker]]:
+    """Compactions by the number of the last message that they saw."""
+    markers: defaultdict[int, list[Marker]] = defaultdict(list)
+    if session.generation is Generation.WRITE_BACK:
+        return markers  # the rows that they saw have been replaced
+    for number, verdict in enumerate(session.account.verdicts, 1):
+        record = verdict.record
+        seen = record.msgs_before - 1  # the system prompt is counted, but not stored
+        if verdict.is_rebuilt and 0 <= seen <= len(session.rows):
+            markers[seen].append(_marker(number, record))
+    return markers
+
+
+def _marker(number: int, record: CompactionRecord) -> Marker:
+    return Marker(
+        number=number,
+        tier_key=tier_key(record.tier),
+        tier_label=tier_label(record.tier),
+        tokens_before=record.tokens_before,
+        tokens_after=record.tokens_after,
+        msgs_before=record.msgs_before,
+        msgs_after=record.msgs_after,
+        error=first_line(record.error),
+    )
+
+
+def _entries(
+    session: Session,
+    markers: Mapping[int, Sequence[Marker]],
+    first: int,
+    last: int,
+    at: int | None,
+) -> Iterator[Entry]:
     pairs = pairs_of(session.messages)
     batches = _batches(session.rows)
     for number, row in enumerate(session.rows[max(0, first - 1) : last], first):
         view = message_view(row.message, number, pairs)
-        yield Entry(view, batches.get(number), row.damage, number == at)
+        before = tuple(markers.get(number - 1, ()))
+        yield Entry(view, batches.get(number), before, row.damage, number == at)
 
 
 @dataclass(frozen=True, slots=True)

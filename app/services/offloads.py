@@ -10,7 +10,7 @@ from gettext import gettext as _
 from app.errors import NotFound
 from app.services.messages import Pairs, pairs_of
 from app.sources.model import OffloadFile, Session
-from app.sources.tool_results import count_lines, line_at, read_page
+from app.sources.tool_results import Page, count_lines, line_at, read_page
 from app.text import count, first_line, plural
 from compaction.messages import Message
 from compaction.placeholder import Gate, parse_placeholder
@@ -136,11 +136,7 @@ def offload_page(session: Session, call_id: str, offset: int) -> OffloadPage:
     if file is None:
         raise NotFound(f"The file of call {call_id[:60]!r} is not in this folder any more.")
     page = read_page(file.path, offset, PAGE_BYTES)
-    texts = page.text.split("\n")
-    end = page.end
-    if len(texts) > PAGE_LINES:
-        end = page.start + byte_length("\n".join(texts[:PAGE_LINES])) + 1
-        texts = texts[:PAGE_LINES]
+    texts, end = _lines(page)
     first = line_at(file.path, page.start)
     return OffloadPage(
         id=session.info.id,
@@ -155,6 +151,17 @@ def offload_page(session: Session, call_id: str, offset: int) -> OffloadPage:
         total_lines=count_lines(file.path),
         is_placeholder=page.start == 0 and end >= page.size and _holds_placeholder(page.text),
     )
+
+
+def _lines(page: Page) -> tuple[list[str], int]:
+    """The lines on a page, and the byte at which the next page begins."""
+    texts, end = page.text.split("\n"), page.end
+    if len(texts) > PAGE_LINES and texts[PAGE_LINES:] != [""]:
+        texts = texts[:PAGE_LINES]
+        end = page.start + byte_length("\n".join(texts)) + 1
+    elif end < page.size and texts[-1] == "":
+        texts.pop()  # a line that the next page begins with
+    return texts, end
 
 
 def _holds_placeholder(text: str) -> bool:

@@ -137,7 +137,7 @@ def shell_for(services: Services, place: Place) -> Shell:
         vitals=vitals_of(services.session(current.id)) if current else None,
         tabs=_tabs(current, place),
         crumbs=_crumbs(seen, current, place),
-        timeline_url=_url(TIMELINE, current.id) if current else "",
+        timeline_url=url_if(TIMELINE, session_id=current.id) if current else "",
         problems=seen.problems,
         problem_count=len(seen.problems),
         session_changed=_session_left() != place.session_id,
@@ -153,9 +153,9 @@ def _views() -> tuple[View, ...]:
     return tuple(view for view in VIEWS if view.endpoint in current_app.view_functions)
 
 
-def _url(endpoint: str, session_id: str) -> str:
-    known = endpoint in current_app.view_functions
-    return url_for(endpoint, session_id=session_id) if known else ""
+def url_if(endpoint: str, **values: str | int) -> str:
+    """The address of `endpoint`, or empty while there is no such view."""
+    return url_for(endpoint, **values) if endpoint in current_app.view_functions else ""  # type: ignore[arg-type]
 
 
 def _activities(seen: Overview, place: Place) -> tuple[Link, ...]:
@@ -186,7 +186,7 @@ def _activities(seen: Overview, place: Place) -> tuple[Link, ...]:
             view.key,
             view.label,
             view.icon,
-            _url(view.endpoint, session_id),
+            url_if(view.endpoint, session_id=session_id),
             is_current=lit == view.key,
         )
         for view in _views()
@@ -220,7 +220,7 @@ def _children(row: SessionRow, place: Place) -> tuple[Link, ...]:
             view.key,
             view.label,
             view.icon,
-            _url(view.endpoint, row.id),
+            url_if(view.endpoint, session_id=row.id),
             notes.get(view.key, ""),
             is_current=here and view.key == place.view,
         )
@@ -236,7 +236,7 @@ def _tabs(current: SessionRow | None, place: Place) -> tuple[Link, ...]:
             view.key,
             place.tab if place.tab and view.key == place.view else view.label,
             view.icon,
-            _url(view.endpoint, current.id),
+            url_if(view.endpoint, session_id=current.id),
             is_current=view.key == place.view,
         )
         for view in _views()
@@ -248,7 +248,7 @@ def _crumbs(seen: Overview, current: SessionRow | None, place: Place) -> tuple[C
     if current:
         view = view_of(place.view)
         crumbs.append(Crumb(current.title, url_for("history.page", session_id=current.id)))
-        crumbs.append(Crumb(view.label, _url(view.endpoint, current.id)))
+        crumbs.append(Crumb(view.label, url_if(view.endpoint, session_id=current.id)))
         crumbs.extend(place.crumbs)
     else:
         crumbs.append(Crumb(place.title))

@@ -17,9 +17,19 @@ function goToPart(step) {
 const FOCUSABLE =
   "[tabindex='0']:not([hidden]), [aria-current]:not([tabindex='-1']), a[href]:not([tabindex='-1']), button:not([hidden]), summary, input:not([hidden])";
 
-/* A page says where its neighbours are: <a rel="next"> and <a rel="prev">. */
-function follow(relation) {
-  document.querySelector(`#main a[rel~="${relation}"]`)?.click();
+/* A page says where its neighbours are: <a rel="next"> and <a rel="prev">. In the history the
+   compactions stand between the messages, and the next is the one below what is at the top. */
+function goToCompaction(step) {
+  const link = document.querySelector(`#main a[rel~="${step > 0 ? "next" : "prev"}"]`);
+  if (link) return link.click();
+  const editor = document.getElementById("editor");
+  const marks = [...editor.querySelectorAll(".marker")];
+  const middle = editor.getBoundingClientRect().top + editor.clientHeight / 2;
+  const offset = (mark) => mark.getBoundingClientRect().top - middle;
+  const next = step > 0
+    ? marks.find((mark) => offset(mark) > 24)
+    : marks.findLast((mark) => offset(mark) < -24);
+  next?.scrollIntoView({ block: "center" });
 }
 
 /* The changes of the diff, from the one that has the focus on. */
@@ -40,8 +50,8 @@ export const COMMANDS = [
   { id: "explorer", title: "Go to the explorer", key: "Ctrl+Shift+E", run: goToExplorer },
   { id: "toggle-side", title: "Show or hide the side bar", key: "Ctrl+B", run: toggleSideBar },
   { id: "toggle-panel", title: "Show or hide the panel", key: "Ctrl+J", run: () => togglePanel() },
-  { id: "next", title: "Next compaction", key: "F8", run: () => follow("next") },
-  { id: "previous", title: "Previous compaction", key: "Shift+F8", run: () => follow("prev") },
+  { id: "next", title: "Next compaction", key: "F8", run: () => goToCompaction(1) },
+  { id: "previous", title: "Previous compaction", key: "Shift+F8", run: () => goToCompaction(-1) },
   { id: "next-change", title: "Next change in the diff", key: "Alt+F5", run: () => goToChange(1) },
   { id: "previous-change", title: "Previous change in the diff", key: "Alt+Shift+F5", run: () => goToChange(-1) },
   { id: "next-part", title: "Go to the next part of the window", key: "F6", run: () => goToPart(1) },
