@@ -10,7 +10,6 @@ from flask import Flask
 from app import paths, text
 from app.services import Services
 from app.web import errors, guard
-from app.web.navigation import url_if
 from compaction.tokens import format_count
 
 _BLUEPRINTS = (
@@ -61,7 +60,7 @@ def _prepare_templates(app: Flask) -> None:
         plural=text.plural,
         stamp=text.stamp,
     )
-    jinja.globals.update(_=gettext, out_of_band=False, url_if=url_if)
+    jinja.globals.update(_=gettext, out_of_band=False)
     jinja.globals["ui"] = jinja.get_template("_macros.html").module
     jinja.globals["msg"] = jinja.get_template("messages/_macros.html").module
 
