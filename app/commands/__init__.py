@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from app.commands import compactions, diff, recompact, serve, show
+from app.commands import list as list_
 from app.commands import open as open_
-from app.commands import serve
 from app.commands.command import Command
 
-COMMANDS: tuple[Command, ...] = (open_.COMMAND, serve.COMMAND)
+COMMANDS: tuple[Command, ...] = (
+    open_.COMMAND,
+    serve.COMMAND,
+    list_.COMMAND,
+    show.COMMAND,
+    compactions.COMMAND,
+    diff.COMMAND,
+    recompact.COMMAND,
+)
 """A new command is one module and one name here."""

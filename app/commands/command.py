@@ -28,6 +28,18 @@ def add_folder(parser: ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a project folder")
 
 
+def add_data_arguments(parser: ArgumentParser) -> None:
+    """A folder, and whether JSON is wanted."""
+    add_folder(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_session_arguments(parser: ArgumentParser) -> None:
+    """A folder, a session in it, and whether JSON is wanted."""
+    add_data_arguments(parser)
+    parser.add_argument("session", metavar="SESSION", help="its id, or enough of its beginning")
+
+
 def home_of(args: Namespace) -> Path | None:
     """What `--home` names; None when it was not given."""
     home: Path | None = getattr(args, "home", None)
