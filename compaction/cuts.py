@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from compaction.messages import Message
 
 
 class CleanCuts:
-    """Bookkeeping that tells, without looking again, whether repair would change anything.
+    """Bookkeeping that tells, without looking again, where repair could find anything to do.
 
     A cut at i parts the messages before i from those from i on. It is clean where no call id
     occurs on both sides. Amortised constant work per message.
@@ -42,15 +42,18 @@ class CleanCuts:
             for call in message.tool_calls:
                 yield call.id, self._called, self._answered
 
-    def whole(self, stretches: Iterable[range]) -> bool:
-        """Whether these stretches, taken together, surely hold every call with its results.
+    def is_clean(self, cut: int) -> bool:
+        """Whether no call id occurs on both sides of `cut`."""
+        return self._next(cut) == cut
 
-        False means that repair has to look.
+    def settled_from(self, start: int) -> int | None:
+        """From where on, at or after `start`, repair surely finds nothing in `[start:]`.
+
+        What comes before it shares no call id with what comes after, so repair need look at nothing
+        else. None where some call or result has no partner anywhere.
         """
-        return not self._loose and all(
-            self._is_clean(cut) for stretch in stretches for cut in (stretch.start, stretch.stop)
-        )
+        return None if self._loose else self._next(start)
 
-    def _is_clean(self, cut: int) -> bool:
-        found = bisect_left(self._clean, cut)
-        return found < len(self._clean) and self._clean[found] == cut
+    def _next(self, start: int) -> int:
+        # The end is always a clean cut.
+        return self._clean[bisect_left(self._clean, min(start, self.count))]

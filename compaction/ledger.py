@@ -32,6 +32,11 @@ class Snapshot(Run[Message]):
         """The message at an index."""
         return self._messages[index]
 
+    def __iter__(self) -> Iterator[Message]:
+        if self.indices.step == 1:  # the common case, at the speed of a slice
+            return iter(self._messages[self.indices.start : self.indices.stop])
+        return super().__iter__()
+
     def over(self, indices: range) -> Self:
         """Other messages of the same list."""
         return type(self)(self._messages, indices)
@@ -86,11 +91,12 @@ class Ledger:
         start, stop = (bisect_left(self._large, index) for index in (where.start, where.stop))
         return self._large[start:stop]
 
-    def whole(self, stretches: Iterable[range]) -> bool:
-        """Whether repair surely leaves these stretches, taken together, as they are."""
+    @property
+    def cuts(self) -> CleanCuts:
+        """Where these messages may be cut without parting a call from its result."""
         for message in self._messages[self._cuts.count :]:
             self._cuts.append(message)
-        return self._cuts.whole(stretches)
+        return self._cuts
 
     def sizes(self, slots: Iterable[Slot]) -> Iterator[int]:
         """Bytes of each slot of a draft over these messages; only new messages are measured."""

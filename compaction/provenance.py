@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Self
 
 from compaction.messages import Message
@@ -91,10 +91,9 @@ class LeftOut(Run[Drop]):
 def sources_of(slots: Sequence[Slot]) -> tuple[int, ...]:
     """The input messages that these slots stand for, in their order."""
     return tuple(
-        source
-        for part in parts_of(slots)
-        for source in (
+        chain.from_iterable(
             part.indices if isinstance(part, Kept) else (s for slot in part for s in slot.sources)
+            for part in parts_of(slots)
         )
     )
 
@@ -126,9 +125,10 @@ class Draft:
     def messages(self) -> tuple[Message, ...]:
         """The output so far, without its provenance."""
         return tuple(
-            message
-            for part in parts_of(self.slots)
-            for message in (part.messages if isinstance(part, Kept) else (s.message for s in part))
+            chain.from_iterable(
+                part.messages if isinstance(part, Kept) else (slot.message for slot in part)
+                for part in parts_of(self.slots)
+            )
         )
 
     def cut(self, *wanted: range, reason: str) -> Draft:

@@ -119,9 +119,16 @@ def _offload(
     )
 
 
-def _mended(draft: Draft, ledger: Ledger, *stayed: range) -> Draft:
-    """The draft repaired; `stayed` are the input messages that it still holds."""
-    return draft if ledger.whole(stayed) else repair(draft)
+def _mended(draft: Draft, ledger: Ledger, rest: range, lead: int) -> Draft:
+    """The draft repaired; it ends in the input messages `rest`, after `lead` others."""
+    settled = ledger.cuts.settled_from(rest.start)
+    if settled is None or (lead and not ledger.cuts.is_clean(1)):
+        return repair(draft)
+    # Only what lies before the first clean cut can have lost its partner.
+    edge = lead + settled - rest.start
+    mended = repair(Draft(draft.slots[lead:edge], draft.drops))
+    slots = joined(draft.slots[:lead], mended.slots, draft.slots[edge:])
+    return Draft(slots, mended.drops)
 
 
 def _warn(
@@ -129,7 +136,7 @@ def _warn(
 ) -> _Outcome:
     moved = _offload(ledger, parts.head, settings, ports, memory)
     return _Outcome(
-        _mended(moved.draft, ledger, range(len(ledger))),
+        _mended(moved.draft, ledger, range(len(ledger)), lead=0),
         replace(memory, written=moved.written),
         CompactionRecord(offloaded=moved.entries or None, preserved_tail=len(parts.tail)),
         moved.moved,
@@ -161,7 +168,8 @@ def _summarise(
         summary_text=summary.text,
     )
     return _Outcome(
-        _mended(replace_range(moved.draft, older, message), ledger, range(1), rest),
+        # The system message and the one just made come first.
+        _mended(replace_range(moved.draft, older, message), ledger, rest, lead=2),
         replace(memory, summary=summary.text, anchors=anchors),
         record,
         moved.moved,

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction import Draft, Message, estimate
-from compaction.cuts import CleanCuts
 from compaction.ledger import Ledger
 from compaction.repair import repair
 from compaction.tokens import message_bytes
 from compaction.utf8 import byte_length
-from tests.compaction.generators import CONVERSATIONS, ORDERLY, said
+from tests.compaction.generators import CONVERSATIONS, said
 
 SPANS = st.tuples(st.integers(0, 20), st.integers(0, 20))
 
@@ -60,55 +59,48 @@ def test_a_rewritten_ledger_equals_a_fresh_one_and_leaves_earlier_snapshots_alon
     assert ledger.messages == fresh.messages
     assert ledger.tokens == fresh.tokens
     assert ledger.large_in(everything) == fresh.large_in(everything)
-    assert ledger.whole([everything]) == fresh.whole([everything])
+    assert ledger.cuts.settled_from(0) == fresh.cuts.settled_from(0)
 
 
-@given(CONVERSATIONS, st.lists(SPANS, max_size=3))
-def test_what_is_called_whole_is_what_repair_leaves_alone(
-    messages: list[Message], spans: list[tuple[int, int]]
+@given(CONVERSATIONS, st.integers(0, 30))
+def test_from_where_it_is_settled_repair_finds_nothing_and_before_it_needs_nothing_else(
+    messages: list[Message], start: int
 ) -> None:
-    stretches, end = [], 0
-    for span in spans:
-        stretch = _range(span, len(messages))
-        stretches.append(range(max(stretch.start, end), max(stretch.stop, stretch.start, end)))
-        end = stretches[-1].stop
+    start = min(start, len(messages))
 
-    held = [messages[index] for stretch in stretches for index in stretch]
-    whole = Ledger(0, messages).whole(stretches)
+    settled = Ledger(0, messages).cuts.settled_from(start)
 
-    assert not whole or repair(Draft.of(held)).messages == tuple(held)
+    if settled is not None:
+        edge = repair(Draft.of(messages[start:settled])).messages
+        assert repair(Draft.of(messages[start:])).messages == (*edge, *messages[settled:])
 
 
 @given(CONVERSATIONS)
-def test_the_whole_conversation_is_whole_exactly_where_repair_finds_nothing(
+def test_it_is_settled_from_the_start_exactly_where_repair_finds_nothing(
     messages: list[Message],
 ) -> None:
     untouched = repair(Draft.of(messages)).messages == tuple(messages)
 
-    assert Ledger(0, messages).whole([range(len(messages))]) == untouched
+    assert (Ledger(0, messages).cuts.settled_from(0) == 0) == untouched
 
 
-@given(ORDERLY)
-def test_between_exchanges_every_cut_is_clean(messages: list[Message]) -> None:
-    unique = {call.id for m in messages for call in m.tool_calls}
-    cuts = CleanCuts()
-    for message in messages:
-        cuts.append(message)
+@given(CONVERSATIONS)
+def test_a_cut_is_clean_where_no_call_id_occurs_on_both_sides(messages: list[Message]) -> None:
+    cuts = Ledger(0, messages).cuts
 
-    calls = sum(len(m.tool_calls) for m in messages)
-    humans = [i for i, m in enumerate(messages) if m.is_human]
-    if len(unique) == calls:
-        assert all(cuts.whole([range(i), range(i, len(messages))]) for i in humans)
+    for cut in range(len(messages) + 1):
+        assert cuts.is_clean(cut) == _ids(messages[:cut]).isdisjoint(_ids(messages[cut:]))
 
 
-def test_a_cut_inside_a_batch_is_not_clean() -> None:
-    messages = said(("user", "go"), ("assistant", "", "c1"), ("result", "c1", "x"), ("user", ""))
-    ledger = Ledger(0, messages)
+def _ids(messages: list[Message]) -> set[str]:
+    called = {c.id for m in messages if m.role == "assistant" for c in m.tool_calls}
+    return called | {m.tool_call_id for m in messages if m.is_tool_result}
 
-    assert [ledger.whole([range(cut), range(cut, 4)]) for cut in range(5)] == [
-        True,
-        True,
-        False,
-        True,
-        True,
-    ]
+
+def test_inside_a_batch_it_is_settled_after_its_last_result() -> None:
+    messages = said(
+        ("user", "go"), ("assistant", "", "c1", "c2"), ("result", "c1", ""), ("result", "c2", "")
+    )
+    cuts = Ledger(0, messages).cuts
+
+    assert [cuts.settled_from(start) for start in range(5)] == [0, 1, 4, 4, 4]
