@@ -1,6 +1,6 @@
 """Context compaction for agent sessions, with an account of where every message went.
 
-    from compaction import Settings, compact
+    from compaction import Ports, Settings, compact
     result = compact(messages, Settings(context_window=128_000), Ports(summariser=mine))
     result.messages      # what to send
     result.record        # the numbers, as harness9 writes them
@@ -21,7 +21,7 @@ from compaction.records import (
     parse_record,
     record_line,
 )
-from compaction.replay import Turn, replay
+from compaction.replay import Turn, replay, takes_effect
 from compaction.result import CompactionResult, Memory
 from compaction.rules import (
     HARNESS9_VIEW,
@@ -74,6 +74,7 @@ __all__ = [
     "read_settings",
     "record_line",
     "replay",
+    "takes_effect",
     "tier_for",
     "violations",
 ]

@@ -49,6 +49,7 @@ PUBLIC = [
     "read_settings",
     "record_line",
     "replay",
+    "takes_effect",
     "tier_for",
     "violations",
 ]

@@ -1,0 +1,75 @@
+"""What the engine's documentation says is so: its code runs, its tables name everything."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compaction import RULE_BOOKS, RuleBook, Settings, Tier, violations
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "engine.md").read_text("utf-8")
+
+
+def test_the_loop_on_the_page_runs_as_it_stands() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, Any] = {}
+
+    exec(code, names)
+
+    assert names["history"][-1].content == "The report is ported."
+    assert names["result"].tier is Tier.NONE
+    assert violations(names["result"].draft, names["result"].before) == []
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Settings)])
+def test_every_setting_is_on_the_page_with_its_default(name: str) -> None:
+    default = Settings.__dataclass_fields__[name].default
+    (row,) = [line for line in PAGE.split("\n") if line.startswith("| `") and f"`{name}`" in line]
+
+    if isinstance(default, int | float):
+        assert re.search(rf"\b{re.escape(format(default, '.2f' if default < 1 else ''))}\b", row)
+
+
+@pytest.mark.parametrize("flag", [f.name for f in fields(RuleBook) if f.name != "name"])
+def test_every_flag_of_a_rule_book_is_on_the_page_with_its_reason(flag: str) -> None:
+    (row,) = [line for line in PAGE.split("\n") if line.startswith(f"| `{flag}`")]
+
+    reason = row.strip("| ").split(" | ")[-1]
+    assert len(reason) > 30
+
+
+@pytest.mark.parametrize("name", RULE_BOOKS)
+def test_every_rule_book_is_on_the_page(name: str) -> None:
+    assert f"`{name}`" in PAGE
+
+
+def _run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout
+
+
+def test_the_example_runs_without_a_network_and_shows_what_became_of_the_messages() -> None:
+    printed = _run("-X", "utf8", "examples/agent_loop.py")
+
+    assert re.search(r"Warn .* offloaded", printed)
+    assert re.search(r"Soft .* summarised", printed)
+    assert "[Context Compaction]" in printed
+
+
+def test_the_benchmark_prints_the_rows_that_the_page_shows() -> None:
+    printed = _run("benchmarks/engine.py", "--quick")
+
+    measured = [line[:34].strip() for line in printed.splitlines()[1:]]
+    assert [name for name in measured if f"| {name} |" not in PAGE] == []
+    assert len(measured) == 9
