@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "engine.md").read_text("utf-8")
 
 
 def test_the_loop_on_the_page_runs_as_it_stands() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    code = "".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
     names: dict[str, Any] = {}
 
     exec(code, names)
