@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from app.services import build
 from app.web import create_app
+from tests.builders import traces
 from tests.web.conftest import TOKEN, admitted
 from tests.web.pages import BLOCK, BOOSTED, Page, walk
 
@@ -99,6 +100,15 @@ def test_an_unreadable_database_is_a_problem_and_no_failure(tmp_path: Path) -> N
 
     assert home.status_code == problems.status_code == 200
     assert "sessions.db" in Page(problems.text).text
+
+
+def test_looking_at_every_page_leaves_no_trace(client: FlaskClient, project: Path) -> None:
+    before = traces(project)
+
+    pages = dict(walk(client))
+
+    assert len(pages) > 10
+    assert traces(project) == before
 
 
 def test_the_corpus_opens_page_by_page(corpus: Path) -> None:
