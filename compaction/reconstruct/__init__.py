@@ -17,6 +17,7 @@ from compaction.reconstruct.bounds import LARGEST, Bounds, window_of, window_of_
 from compaction.reconstruct.fits import Walk
 from compaction.reconstruct.generation import Hypotheses, generation_of
 from compaction.reconstruct.history import History
+from compaction.reconstruct.memory import Memory, Weights
 from compaction.reconstruct.model import (
     Evidence,
     Generation,
@@ -26,6 +27,7 @@ from compaction.reconstruct.model import (
     Verdict,
     View,
 )
+from compaction.reconstruct.rebuild import products
 from compaction.records import CompactionRecord
 from compaction.settings import DEFAULT_MIN_TAIL
 from compaction.tiers import Tier
@@ -58,7 +60,7 @@ def reconstruct(
     Both are in stored order. `originals` gives the text in the file that a stored placeholder
     names; it is called once for each, and never trusted without a check.
     """
-    history = History.of(rows, originals)
+    history = History.of(rows, records, originals)
     tail = _tail(records)
     as_view = view.best_walk(history, records, tail or DEFAULT_MIN_TAIL)
     written_back = writeback.best_walk(history, records)
@@ -95,12 +97,14 @@ def _with_replaced_rows(
     verdicts: tuple[Verdict, ...],
 ) -> tuple[Verdict, ...]:
     """A manual compaction replaces the rows in every generation: what it left is told from them."""
-    last = writeback.last_product(history, records)
-    if last is None or any(fit.fits for fit in walk.fits[: last + 1]):
+    fitting = (index for index, fit in enumerate(walk.fits) if fit.fits)
+    found = products(history.messages, records[: next(fitting, len(records))])
+    if not found:
         return verdicts
+    last = found[-1]
     earlier = records[: last + 1]
-    found = writeback.verdicts(history, earlier, writeback.walk_from(history, earlier, walk))
-    return (*found, *verdicts[last + 1 :])
+    walk = writeback.walk_from(history, earlier, walk)
+    return (*writeback.verdicts(history, earlier, walk), *verdicts[last + 1 :])
 
 
 def _window(
@@ -121,10 +125,11 @@ def _largest_quiet_call(history: History, walk: Walk) -> int:
     recorded = {fit.plan.count for fit in walk.fits if fit.fits and fit.plan}
     largest = 0
     for run in history.runs:
+        weights = Weights(history, Memory(history, run).changes(run.stop))
         for row in run[1:]:
             if row in recorded:
-                # From here on the list in memory may be smaller than the stored one.
+                # From here on it depends on what compactions did to the list in memory.
                 break
             if history.messages[row].role == "assistant":
-                largest = max(largest, walk.system.low + history.sums[row])
+                largest = max(largest, walk.system.low + weights.first(row))
     return largest // BYTES_PER_TOKEN

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from compaction.reconstruct.bounds import ANY_SIZE, ANY_WINDOW, Bounds, missing_bytes
 from compaction.reconstruct.model import View
-from compaction.reconstruct.rebuild import Plan
+from compaction.reconstruct.rebuild import Kind, Plan
 from compaction.reconstruct.scales import Scales
 from compaction.records import CompactionRecord
 from compaction.tiers import Tier
@@ -30,6 +30,8 @@ class Fit:
     window: Bounds = ANY_WINDOW
     of_these_rows: bool = False
     """It names things that are among the rows: it was made over them, fit or not."""
+    is_evidence: bool = True
+    """Whether the fit says anything: next to nothing left of a list fits anywhere."""
     build: Callable[[], View] | None = None
 
     @property
@@ -46,7 +48,8 @@ class Walk:
 
     @property
     def accepted(self) -> int:
-        return sum(fit.fits for fit in self.fits)
+        """Records that fit, and do not fit just anything."""
+        return sum(fit.fits and fit.is_evidence for fit in self.fits)
 
     @property
     def weight(self) -> tuple[int, int]:
@@ -78,10 +81,15 @@ def weighed(
         plan,
         "",
         after,
-        is_telling=size != scales.before,
+        # A message added to whatever was there says nothing about what was there.
+        is_telling=size != scales.before and not _is_added(plan),
         window=scales.window(plan, after),
         of_these_rows=of_these_rows,
     )
+
+
+def _is_added(plan: Plan) -> bool:
+    return plan.kind is Kind.SUMMARY and plan.summarised == 0
 
 
 def best_of(

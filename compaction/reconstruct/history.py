@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 
 from compaction.messages import Message
 from compaction.placeholder import Gate, parse_placeholder
-from compaction.reconstruct.layers import Version, is_placeholder, unwrapped
+from compaction.reconstruct.layers import Clues, Version, is_placeholder, unwrapped
 from compaction.reconstruct.model import Originals, StoredRow
 from compaction.reconstruct.pairs import Pairs
+from compaction.records import CompactionRecord
 from compaction.tokens import prefix_bytes
 from compaction.utf8 import byte_length
 
@@ -37,11 +38,21 @@ class History:
     preview_lines: int
 
     @classmethod
-    def of(cls, rows: Sequence[StoredRow], originals: Originals) -> History:
+    def of(
+        cls,
+        rows: Sequence[StoredRow],
+        records: Iterable[CompactionRecord],
+        originals: Originals,
+    ) -> History:
         messages = tuple(row.message for row in rows)
         preview = _preview_lines(messages)
+        sizes = _listed_sizes(records)
         versions = {
-            index: unwrapped(message, originals(message), preview)
+            index: unwrapped(
+                message,
+                Clues(originals(message), sizes.get(message.tool_call_id, ())),
+                preview,
+            )
             for index, message in enumerate(messages)
             if is_placeholder(message)
         }
@@ -80,6 +91,14 @@ class History:
         """The large results in `where`."""
         start = bisect_left(self.large, where.start)
         return self.large[start : bisect_right(self.large, where.stop - 1)]
+
+
+def _listed_sizes(records: Iterable[CompactionRecord]) -> dict[str, list[tuple[int, int]]]:
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    for record in records:
+        for entry in record.offloaded or ():
+            sizes.setdefault(entry.tool_call_id, []).append((entry.bytes, entry.lines))
+    return sizes
 
 
 def _runs(rows: Sequence[StoredRow]) -> tuple[range, ...]:

@@ -6,6 +6,7 @@ placeholder of a placeholder, and so on. Version 0 is what it was when its run b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compaction.messages import Message
@@ -45,18 +46,28 @@ def wrapped(version: Version, path: str, preview_lines: int) -> Version | None:
     return Version.of(placeholder(entry, version.text, preview_lines))
 
 
-def unwrapped(stored: Message, original: str | None, preview_lines: int) -> tuple[Version, ...]:
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What may tell the earlier versions of a placeholder."""
+
+    original: str | None = None
+    """What the file it names holds now."""
+    sizes: Sequence[tuple[int, int]] = ()
+    """Bytes and lines that records list for its call, in order: one for each time it was moved."""
+
+
+def unwrapped(stored: Message, clues: Clues, preview_lines: int) -> tuple[Version, ...]:
     """All versions up to the placeholder in `stored`, oldest first.
 
-    `original` is what its file holds; it is believed only if wrapping it, once or more often,
-    comes out as exactly the stored text. Without it the layers are peeled off as far as their
-    previews are whole; below that only a size is known.
+    The file is believed only if wrapping what it holds, once or more often, comes out as exactly
+    the stored text. Without it the layers are peeled off as far as their previews are whole; of
+    those below, the sizes are known from the records.
     """
     found = parse_placeholder(stored.content)
     if found is None:
         return (Version.of(stored.content),)
-    if original is not None:
-        versions = [Version.of(original)]
+    if clues.original is not None:
+        versions = [Version.of(clues.original)]
         while len(versions) < _DEEPEST:
             following = wrapped(versions[-1], found.path, preview_lines)
             if following is None:
@@ -66,7 +77,13 @@ def unwrapped(stored: Message, original: str | None, preview_lines: int) -> tupl
                 return tuple(versions)
     inner = replace(stored, content=found.preview)
     if byte_length(found.preview) == found.bytes and found.preview.count("\n") + 1 == found.lines:
-        peeled = unwrapped(inner, None, preview_lines)
+        peeled = unwrapped(inner, Clues(sizes=clues.sizes), preview_lines)
     else:
-        peeled = (Version(None, found.bytes, found.lines),)
+        peeled = _by_size((found.bytes, found.lines), clues.sizes)
     return (*peeled, Version.of(stored.content))
+
+
+def _by_size(last: tuple[int, int], listed: Sequence[tuple[int, int]]) -> tuple[Version, ...]:
+    """Versions whose texts are gone, up to the one of size `last`."""
+    until = listed.index(last) + 1 if last in listed else 0
+    return tuple(Version(None, *size) for size in listed[:until] or (last,))

@@ -52,12 +52,15 @@ class Memory:
 
     def changes(self, count: int) -> dict[int, Version]:
         """The rows among the first `count` that differ from what is stored."""
-        current = ((index, self.current(index)) for index in self._versions if index < count)
         return {
-            index: version
-            for index, version in current
-            if version.text != self._history.messages[index].content
+            index: self._versions[index][now]
+            for index, now in self._now.items()
+            if index < count and now != self._stored(index)
         }
+
+    def _stored(self, index: int) -> int:
+        """Which of its versions a row was stored in."""
+        return len(self._history.versions[index]) - 1 if index in self.run else 0
 
 
 class Weights:

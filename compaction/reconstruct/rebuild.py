@@ -99,6 +99,15 @@ def summary_message(record: CompactionRecord) -> Message:
     return compaction_message(record.anchors or (), record.summary_text, record.offloaded or ())
 
 
+def products(rows: Sequence[Message], records: Sequence[CompactionRecord]) -> list[int]:
+    """The records whose summary the stored rows begin with; several may say the same."""
+    return [
+        index
+        for index, record in enumerate(records)
+        if rows and record.anchors is not None and rows[0] == summary_message(record)
+    ]
+
+
 def _moved(draft: Draft, moves: Iterable[Move]) -> Draft:
     slots = list(draft.slots)
     for move in moves:

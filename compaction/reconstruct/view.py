@@ -18,18 +18,24 @@ from compaction.reconstruct.fits import Fit, Walk, best_of, weighed
 from compaction.reconstruct.history import History, is_large
 from compaction.reconstruct.memory import Memory
 from compaction.reconstruct.model import Evidence, Verdict
-from compaction.reconstruct.rebuild import Kind, Move, Plan, rebuild
+from compaction.reconstruct.rebuild import Kind, Move, Plan, products, rebuild
 from compaction.reconstruct.scales import Scales
 from compaction.records import CompactionRecord, OffloadEntry
 from compaction.strategies.progressive import SUMMARY_FAILED
 from compaction.tiers import Tier
 
+_LONGEST_TAIL = 21
+"""Tails to try for a failed summary, whose record does not tell it."""
+
 
 def best_walk(history: History, records: Sequence[CompactionRecord], tail: int) -> Walk:
     """The try that fits the most records to the rows."""
-    outrun = _outrun(records)
-    order = [index for index in range(len(records)) if index not in outrun]
-    missing = {index: Fit(misfit=_overtaken(later)) for index, later in outrun.items()}
+    missing = {index: Fit(misfit=_overtaken(by)) for index, by in _outrun(records).items()}
+    for first in products(history.messages, records)[:1]:
+        # Until it was made, its summary cannot have stood in front of the rows.
+        says = f"the rows it saw were replaced by what compaction {first + 1} left"
+        missing.update((index, Fit(misfit=says)) for index in range(first))
+    order = [index for index in range(len(records)) if index not in missing]
 
     def walk(system: Bounds, seed: int) -> Walk:
         return _walk(history, records, missing, order[seed:], tail, system)
@@ -154,25 +160,37 @@ class _Trial:
             return Fit(misfit=says, system=Bounds(1, 0))
         told = missing_bytes(self.record.tokens_before, self.scales.before)
         system = self.system.meet(told)
-        plans = list(self._plans(moves))
-        if system.is_empty or not plans:
-            return self._off(told, moves, plans)
-        named = bool(moves)
-        tries = [
-            weighed(self.scales, self.record, plan, system, of_these_rows=named) for plan in plans
-        ]
-        chosen = next((one for one in tries if one.fits), tries[0])
+        if system.is_empty:
+            return self._off(told, moves)
+        chosen = self._chosen(moves, system)
         for move in chosen.plan.moves if chosen.plan else ():
             self.memory.move(move.row, move.to)
         return chosen
 
-    def _off(self, told: Bounds, moves: tuple[Move, ...], plans: Sequence[Plan]) -> Fit:
+    def _off(self, told: Bounds, moves: tuple[Move, ...]) -> Fit:
         says = (
             f"the stored messages it would have seen leave {told} bytes for the system prompt, "
             f"which has {self.system}"
         )
-        plan = plans[0] if plans else self.scales.plan(Kind.NOTHING, moves)
+        plan = next(self._plans(moves), self.scales.plan(Kind.NOTHING, moves))
         return Fit(plan, says, Bounds(1, 0), of_these_rows=bool(moves))
+
+    def _chosen(self, moves: tuple[Move, ...], system: Bounds) -> Fit:
+        """The first plan that fits, else the likeliest."""
+        named = bool(moves)
+        tries = [
+            weighed(self.scales, self.record, plan, system, of_these_rows=named)
+            for plan in self._plans(moves)
+        ]
+        fitting = [one for one in tries if one.fits]
+        if fitting:
+            # Where several cuts fit, the window may be that of any of them.
+            low = min(one.window.low for one in fitting)
+            high = max(one.window.high for one in fitting)
+            return replace(fitting[0], window=Bounds(low, high))
+        says = "no cut of what it saw comes out as recorded"
+        plan = self.scales.plan(Kind.NOTHING, moves)
+        return tries[0] if tries else Fit(plan, says, system, of_these_rows=True)
 
     def _listed(self) -> tuple[Move, ...] | None:
         """The rows that the record says were moved; None when they are not to be found."""
@@ -201,8 +219,8 @@ class _Trial:
         if record.tier == Tier.EMERGENCY:
             yield scales.plan(Kind.FORCED_CUT)
         elif record.error.startswith(SUMMARY_FAILED):
-            yield from scales.failed(self._unlisted())
-            yield from scales.failed(())
+            for unlisted in self._unlisted():
+                yield from scales.failed(unlisted)
         elif record.tier == Tier.WARN:
             yield scales.plan(Kind.OFFLOAD, moves)
             yield scales.plan(Kind.NOTHING, moves)
@@ -211,22 +229,30 @@ class _Trial:
         else:
             yield scales.plan(Kind.NOTHING, moves)
 
-    def _unlisted(self) -> tuple[Move, ...]:
-        """Results that were moved away before the summary failed: no record lists them."""
-        head = max(self.scales.count - self.tail, 0)
-        older = range(head // 2 if self.record.tier == Tier.SOFT else head)
-        moves = []
-        for row in self.history.large_in(older):
-            current = self.memory.current(row)
-            if not is_large(current) or (current.text or "").startswith(HOOK_PREFIX):
-                continue
-            call_id = self.history.messages[row].tool_call_id
-            path = file_path(self.record.session_id, call_id)
-            to = self.memory.next(row, path)
-            if to is not None:
-                entry = OffloadEntry(call_id, "", path, current.bytes, current.lines)
-                moves.append(Move(row, entry, to))
-        return tuple(moves)
+    def _unlisted(self) -> Iterator[tuple[Move, ...]]:
+        """What may have been moved away before the summary failed: no record lists it."""
+        tried: set[tuple[int, ...]] = set()
+        for tail in (self.tail, *range(1, _LONGEST_TAIL)):
+            head = max(self.scales.count - tail, 0)
+            older = range(head // 2 if self.record.tier == Tier.SOFT else head)
+            moves = tuple(filter(None, map(self._unlisted_move, self.history.large_in(older))))
+            rows = tuple(move.row for move in moves)
+            if rows not in tried:
+                tried.add(rows)
+                yield moves
+        if () not in tried:
+            yield ()
+
+    def _unlisted_move(self, row: int) -> Move | None:
+        current = self.memory.current(row)
+        if not is_large(current) or (current.text or "").startswith(HOOK_PREFIX):
+            return None
+        call_id = self.history.messages[row].tool_call_id
+        path = file_path(self.record.session_id, call_id)
+        to = self.memory.next(row, path)
+        if to is None:
+            return None
+        return Move(row, OffloadEntry(call_id, "", path, current.bytes, current.lines), to)
 
 
 def verdicts(
@@ -238,12 +264,14 @@ def verdicts(
 
 def _verdict(history: History, record: CompactionRecord, index: int, walk: Walk) -> Verdict:
     fit = walk.fits[index]
+    if not (fit.of_these_rows or fit.fits or _is_within_a_run(history, record, walk, index)):
+        says = f"The run was never saved: {fit.misfit}."
+        return Verdict(record, Evidence.UNAVAILABLE, says)
     if fit.plan is None:
-        return _lost(record, fit)
+        says = f"It does not go with the stored rows: {fit.misfit}."
+        return Verdict(record, Evidence.UNAVAILABLE, says)
     build = partial(rebuild, history.messages, record, fit.plan)
     if not fit.fits:
-        if not (fit.of_these_rows or _is_within_a_run(history, walk, index)):
-            return _lost(record, fit)
         return Verdict(record, Evidence.UNVERIFIED, f"Rebuilt, but {fit.misfit}.", build)
     if not fit.is_telling and walk.accepted < 2:
         says = (
@@ -260,20 +288,15 @@ def _verdict(history: History, record: CompactionRecord, index: int, walk: Walk)
     return Verdict(record, Evidence.VERIFIED, says + fit.plan.regrets, build)
 
 
-def _lost(record: CompactionRecord, fit: Fit) -> Verdict:
-    says = f"The run was never saved: {fit.misfit}."
-    return Verdict(record, Evidence.UNAVAILABLE, says)
-
-
-def _is_within_a_run(history: History, walk: Walk, index: int) -> bool:
-    """Whether an earlier record fits into the same run.
+def _is_within_a_run(history: History, record: CompactionRecord, walk: Walk, index: int) -> bool:
+    """Whether an earlier record belongs into the same run.
 
     A lost run lies between saved ones, so its records come before all of the next saved run.
     """
-    plan = walk.fits[index].plan
-    if plan is None:
+    if _misplaced(history, record) is not None:
         return False
-    run = history.run_at(plan.count)
+    run = history.run_at(record.msgs_before - 1)
     return any(
-        fit.fits and fit.plan is not None and fit.plan.count in run for fit in walk.fits[:index]
+        (fit.fits or fit.of_these_rows) and fit.plan is not None and fit.plan.count in run
+        for fit in walk.fits[:index]
     )

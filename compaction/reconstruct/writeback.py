@@ -14,7 +14,7 @@ from functools import partial
 
 from compaction.messages import Message
 from compaction.provenance import Draft, Drop, Fate, Slot
-from compaction.reconstruct.bounds import Bounds, missing_bytes
+from compaction.reconstruct.bounds import LARGEST, Bounds, missing_bytes
 from compaction.reconstruct.fits import Fit, Walk, best_of, weighed
 from compaction.reconstruct.history import History
 from compaction.reconstruct.layers import Version
@@ -44,15 +44,6 @@ def best_walk(history: History, records: Sequence[CompactionRecord]) -> Walk:
 def walk_from(history: History, records: Sequence[CompactionRecord], known: Walk) -> Walk:
     """The walk back from the last of `records`, with a system prompt as `known` has it."""
     return _walk(history, records, range(len(records) - 1, -1, -1), known.system)
-
-
-def last_product(history: History, records: Sequence[CompactionRecord]) -> int | None:
-    """The last record whose summary the stored rows begin with; None when there is none."""
-    first = history.messages[:1]
-    for index in range(len(records) - 1, -1, -1):
-        if records[index].anchors is not None and first == (summary_message(records[index]),):
-            return index
-    return None
 
 
 @dataclass(slots=True)
@@ -188,6 +179,7 @@ def _product(history: History, trail: _Trail, record: CompactionRecord, system: 
     length = record.msgs_after - 1
     known = {row: version for row, version in trail.seen.items() if row < length}
     size = Weights(history, known).first(length)
+    is_evidence = length > 0 and system.high < LARGEST
     system = system.meet(missing_bytes(record.tokens_after, size))
     if system.is_empty:
         return Fit(misfit="its tokens do not add up with the stored rows")
@@ -202,7 +194,11 @@ def _product(history: History, trail: _Trail, record: CompactionRecord, system: 
     if unheard is None:
         return Fit(misfit="it left more messages than it saw")
     return Fit(
-        None, "", system, is_telling=summarised, of_these_rows=True, build=partial(_view, unheard)
+        system=system,
+        is_telling=summarised,
+        of_these_rows=True,
+        is_evidence=summarised or is_evidence,
+        build=partial(_view, unheard),
     )
 
 
@@ -226,7 +222,7 @@ class _Left:
     def parts(self) -> tuple[_Part, ...] | None:
         """Outcome and gaps in order; None where the counts leave no room for what was kept."""
         summarised = self.record.tier != Tier.EMERGENCY
-        kept = [_Part(row, _fate(row)) for row in self.rows[summarised:]]
+        kept = [_Part(row, self._fate(row)) for row in self.rows[summarised:]]
         survivors = sum(part.fate is Fate.KEPT for part in kept)
         gone = self.record.msgs_before - 1 - survivors
         swallowed = self.record.summarized if summarised else 0
@@ -241,9 +237,11 @@ class _Left:
         task = 1 if len(kept) > 1 else 0
         return (*kept[:task], *hole, *kept[task:])
 
-
-def _fate(row: Message) -> Fate:
-    return Fate.INSERTED if row.content == UNAVAILABLE and row.is_tool_result else Fate.KEPT
+    def _fate(self, row: Message) -> Fate:
+        # A summary takes whole pairs from the front; only a forced cut leaves calls unanswered.
+        forced = self.record.tier == Tier.EMERGENCY
+        inserted = forced and row.is_tool_result and row.content == UNAVAILABLE
+        return Fate.INSERTED if inserted else Fate.KEPT
 
 
 def _view(parts: Sequence[_Part]) -> View:
@@ -291,12 +289,9 @@ def _verdict(history: History, record: CompactionRecord, fit: Fit, walk: Walk) -
 
 
 def _half(record: CompactionRecord, walk: Walk) -> str:
-    what = (
-        "the messages it cut away"
-        if record.tier == Tier.EMERGENCY
-        else f"the {record.summarized} messages it summarised"
-    )
-    return (
-        f"What it left is stored and adds up with a system prompt of {walk.system} bytes, but "
-        f"{what} were overwritten."
-    )
+    says = f"What it left is stored and adds up with a system prompt of {walk.system} bytes, but "
+    if record.tier == Tier.EMERGENCY:
+        return says + (
+            "the messages it cut away were overwritten, and where each of them stood is not known."
+        )
+    return f"{says}the {record.summarized} messages it summarised were overwritten."
