@@ -59,15 +59,16 @@ SMALL = SessionData(
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project folder with one session."""
-    return make_store(tmp_path / "billing", [SMALL])
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project folder with one session. To be read only."""
+    return make_store(tmp_path_factory.mktemp("web") / "billing", [SMALL])
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def app(project: Path) -> Flask:
-    return create_app(build(project), TOKEN)
+    """The app over the project; it keeps nothing of a request."""
+    return create_app(build(project, project / "nobody"), TOKEN)
 
 
 @pytest.fixture

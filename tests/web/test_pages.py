@@ -65,8 +65,10 @@ def test_an_error_comes_in_the_form_that_was_asked_for(
     assert ('<main id="main"' in answer.text) == (headers == BOOSTED)
 
 
-def test_an_unexpected_failure_shows_no_inside(client: FlaskClient) -> None:
-    client.application.view_functions["problems.page"] = lambda: 1 / 0
+def test_an_unexpected_failure_shows_no_inside(project: Path) -> None:
+    app = create_app(build(project), TOKEN)
+    app.view_functions["problems.page"] = lambda: 1 / 0
+    client = admitted(app)
 
     answer = client.get("/problems")
 
