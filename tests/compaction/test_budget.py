@@ -108,6 +108,15 @@ def test_the_released_emergency_skips_one_giant_and_goes_on_with_older_ones() ->
     assert [drop.source for drop in cut.drops] == [5]
 
 
+def test_in_the_released_emergency_what_fits_exactly_fits() -> None:
+    messages = said(
+        ("system", "@rep(s,40)"), ("user", "@rep(t,40)"), ("user", ""), ("user", "@rep(n,80)")
+    )
+
+    assert len(forced_cut(Draft.of(messages), ForcedCut.TASK_AND_NEWEST, 40).slots) == 4
+    assert len(forced_cut(Draft.of(messages), ForcedCut.TASK_AND_NEWEST, 39).slots) == 3
+
+
 def test_the_released_emergency_keeps_the_task_even_where_nothing_fits() -> None:
     messages = said(("system", "@rep(s,400)"), ("user", "@rep(t,400)"), ("user", "n"), ("user", ""))
 

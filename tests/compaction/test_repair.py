@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from compaction import Draft, Fate, Message
+from compaction import Draft, Fate, Message, Ports, Settings, Tier, compact
 from compaction.repair import UNAVAILABLE, repair
-from tests.compaction.generators import CONVERSATIONS, said
+from tests.compaction.generators import CONVERSATIONS, Answers, said
 
 
 def _one_thing_each(messages: list[Message]) -> list[Message]:
@@ -66,6 +66,16 @@ def test_placeholders_stand_before_the_results_that_are_there() -> None:
     mended = repair(Draft.of(messages)).messages
 
     assert [m.tool_call_id for m in mended] == ["", "c2", "c1"]
+
+
+def test_a_summary_that_swallows_a_call_takes_its_answer_along_even_from_the_front() -> None:
+    system = Message("system", "S", tool_call_id="c1")
+    messages = [system, *said(("assistant", "", "c1"), *[("user", "x")] * 6)]
+    ports = Ports(Answers(["## Summary\nshort"]))
+
+    result = compact(messages, Settings(1000), ports, tier=Tier.FULL)
+
+    assert [drop.source for drop in result.draft.drops] == [0]
 
 
 def test_a_draft_in_order_is_returned_as_it_is() -> None:

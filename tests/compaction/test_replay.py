@@ -203,6 +203,26 @@ def test_a_call_at_which_nothing_is_offloaded_does_not_walk_through_the_history(
     assert (many - few) / (more_calls - calls) <= 4
 
 
+def test_a_written_back_view_that_lost_only_its_newest_message_has_lost_it() -> None:
+    messages = said(
+        ("user", "go"),
+        ("assistant", "", "c1"),
+        ("result", "c1", "@rep(line\n,90)"),
+        ("user", ""),
+        ("result", "nobody's", ""),
+        ("assistant", "so"),
+        ("user", "on"),
+    )
+    settings = Settings(150, offload_bytes=300, offloader_bytes=300, preview_lines=2, min_tail=1)
+    settings = replace(settings, soft=5.0, full=6.0, emergency=7.0, rules=HARNESS9_WRITEBACK)
+    system = Message("system", "S")
+
+    turns = list(replay(system, messages, settings, Ports(offloads=Shelf())))
+
+    assert [turn.written_back for turn in turns] == [False, True, False]
+    assert turns == list(_from_scratch(system, messages, settings, Ports(offloads=Shelf())))
+
+
 def test_memory_carries_over_from_an_earlier_replay() -> None:
     settings = Settings(100, offload_bytes=300, offloader_bytes=300, preview_lines=2)
     settings = replace(settings, emergency=50.0, full=40.0, soft=30.0)
