@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from waitress import wasyncore
 from waitress.server import create_server
 
 from app.errors import UsageError
@@ -29,17 +30,14 @@ class Server:
         Raises UsageError when the port cannot be had.
         """
         try:
-            self._server = create_server(
-                app,
-                host=HOST,
-                port=port,
-                threads=_THREADS,
-                ident=None,
-                clear_untrusted_proxy_headers=True,
-            )
+            listener = socket.create_server((HOST, port))
         except OSError as error:
-            raise UsageError(f"Port {port} cannot be used: {error}; try --port 0.") from error
-        self.port: int = self._server.effective_port
+            why = os.strerror(error.errno or 0).lower()
+            raise UsageError(
+                f"Port {port} cannot be used: {why}; port 0 takes a free one."
+            ) from error
+        self._server = create_server(app, sockets=[listener], threads=_THREADS, ident=None)
+        self.port: int = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, name="server", daemon=True)
         self._thread.start()
 
@@ -62,4 +60,3 @@ class Server:
         for channel in list(self._server.active_channels.values()):
             channel.handle_close()
         self._server.close()
-        wasyncore.close_all(self._server._map, ignore_all=True)

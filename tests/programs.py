@@ -1,0 +1,75 @@
+"""Anchorline as a program of its own, started by a test and never outliving it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+CHECKOUT = Path(__file__).parents[1]
+PATIENCE = 60
+"""Seconds after which a test gives up waiting. Nothing is ever expected to take as long."""
+
+URL = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+")
+
+
+@contextmanager
+def program(
+    *arguments: str | Path, cwd: Path = CHECKOUT, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
+    """`anchorline` with these arguments, its output in pipes; an empty variable is not set."""
+    variables = {**os.environ, "PYTHONPATH": str(CHECKOUT), **environment}
+    process = subprocess.Popen(
+        # -P: as with the installed command, the working folder is no place to import from.
+        [sys.executable, "-P", "-m", "app", *map(str, arguments)],
+        cwd=cwd,
+        env={name: value for name, value in variables.items() if value},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """The next line on its standard output; empty when there will be none."""
+    assert process.stdout
+    return process.stdout.readline()
+
+
+def complained(process: subprocess.Popen[str]) -> str:
+    """The next line on its standard error; empty when there will be none."""
+    assert process.stderr
+    return process.stderr.readline()
+
+
+def stopped(process: subprocess.Popen[str], by: signal.Signals = signal.SIGTERM) -> int:
+    """The exit code, after asking it to end."""
+    process.send_signal(by)
+    return process.wait(PATIENCE)
+
+
+def status_of(url: str) -> int:
+    """What the server answers: the status, with no redirect followed.
+
+    Raises OSError when nobody answers.
+    """
+    parts = urlsplit(url)
+    assert parts.hostname
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", f"{parts.path or '/'}?{parts.query}")
+        return connection.getresponse().status
+    finally:
+        connection.close()
