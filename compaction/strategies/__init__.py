@@ -1,0 +1,1 @@
+"""The ways to compact, one module each."""
