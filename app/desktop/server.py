@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -36,6 +37,8 @@ class Server:
             raise UsageError(
                 f"Port {port} cannot be used: {why}; port 0 takes a free one."
             ) from error
+        # It warns whenever a request waits for a thread, and of streams that are open at the end.
+        logging.getLogger("waitress").setLevel(logging.ERROR)
         self._server = create_server(app, sockets=[listener], threads=_THREADS, ident=None)
         self.port: int = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, name="server", daemon=True)
