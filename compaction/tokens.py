@@ -1,11 +1,11 @@
-"""How large a conversation is: the byte-quarter estimate and the port for other counters."""
+"""How large a conversation is: the byte-quarter estimate and the ports for other counters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from compaction.gojson import go_json
 from compaction.messages import Message
@@ -22,6 +22,43 @@ class TokenCounter(Protocol):
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of all `messages` together."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of tokens, and how far it may be trusted."""
+
+    tokens: int
+    is_exact: bool = True
+    """Whether all of the text was counted with the counter's own vocabulary."""
+    why: str = ""
+    """Why it is not exact."""
+
+    @classmethod
+    def total(cls, counts: Iterable[Count]) -> Count:
+        """All of them together; the first reason stands for all."""
+        tokens, inexact = 0, None
+        for count in counts:
+            tokens += count.tokens
+            if inexact is None and not count.is_exact:
+                inexact = count
+        return cls(tokens, inexact is None, inexact.why if inexact else "")
+
+
+@runtime_checkable
+class FlaggedCounter(TokenCounter, Protocol):
+    """A counter that can say whether it counted or estimated."""
+
+    def measure(self, messages: Sequence[Message]) -> Count:
+        """Tokens of all `messages` together, flagged where they are an estimate."""
+        ...
+
+
+def measured(counter: TokenCounter, messages: Sequence[Message]) -> Count:
+    """What `counter` makes of the messages; of one that cannot say, an estimate."""
+    if isinstance(counter, FlaggedCounter):
+        return counter.measure(messages)
+    return Count(counter.count(messages), is_exact=False, why=f"{counter.name} does not say")
 
 
 def message_bytes(message: Message) -> int:
@@ -46,7 +83,12 @@ class ByteQuarter:
     name = "bytes/4"
 
     def count(self, messages: Sequence[Message]) -> int:
+        """Estimated tokens of all `messages` together."""
         return estimate(messages)
+
+    def measure(self, messages: Sequence[Message]) -> Count:
+        """The same, flagged as the estimate that it is."""
+        return Count(estimate(messages), is_exact=False, why="UTF-8 bytes over four")
 
 
 def prefix_bytes(messages: Iterable[Message]) -> tuple[int, ...]:

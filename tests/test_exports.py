@@ -95,7 +95,7 @@ def test_the_engine_imports_without_anything_but_the_standard_library() -> None:
         if name.partition(".")[0] not in {*sys.stdlib_module_names, "compaction"}
     }
 
-    assert outside == set()
+    assert outside == {"bpe.py: tiktoken"}  # when it first counts, in this one module
 
 
 def _imported(node: ast.AST) -> list[str]:
