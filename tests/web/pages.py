@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+import re
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -57,9 +58,15 @@ class Page(HTMLParser):
         self.text += data
 
 
-def walk(client: FlaskClient, *starts: str) -> Iterator[tuple[str, TestResponse]]:
-    """Every page that links lead to, each once, with what was answered."""
+def walk(
+    client: FlaskClient, *starts: str, alike: int | None = None
+) -> Iterator[tuple[str, TestResponse]]:
+    """Every page that links lead to, each once, with what was answered.
+
+    `alike` bounds how many pages are visited whose addresses differ in numbers only.
+    """
     waiting, seen = deque(starts or ("/",)), set(starts or ("/",))
+    visits: Counter[str] = Counter()
     while waiting:
         url = waiting.popleft()
         answer = client.get(url)
@@ -68,6 +75,10 @@ def walk(client: FlaskClient, *starts: str) -> Iterator[tuple[str, TestResponse]
             continue
         for link in Page(answer.text).urls:
             target = urljoin(url, link).partition("#")[0]
-            if target not in seen and target.startswith("/") and not target.startswith("/static/"):
-                seen.add(target)
+            if target in seen or not target.startswith("/") or target.startswith("/static/"):
+                continue
+            seen.add(target)
+            kind = re.sub(r"\b\d+\b", "N", target)
+            visits[kind] += 1
+            if alike is None or visits[kind] <= alike:
                 waiting.append(target)
