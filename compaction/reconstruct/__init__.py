@@ -17,7 +17,6 @@ from compaction.reconstruct.bounds import LARGEST, Bounds, window_of, window_of_
 from compaction.reconstruct.fits import Walk
 from compaction.reconstruct.generation import Hypotheses, generation_of
 from compaction.reconstruct.history import History
-from compaction.reconstruct.memory import Memory, Weights
 from compaction.reconstruct.model import (
     Evidence,
     Generation,
@@ -27,11 +26,11 @@ from compaction.reconstruct.model import (
     Verdict,
     View,
 )
+from compaction.reconstruct.quiet import largest_quiet_call
 from compaction.reconstruct.rebuild import products
 from compaction.records import CompactionRecord
 from compaction.settings import DEFAULT_MIN_TAIL
 from compaction.tiers import Tier
-from compaction.tokens import BYTES_PER_TOKEN
 
 __all__ = [
     "Bounds",
@@ -115,21 +114,6 @@ def _window(
 ) -> Bounds | None:
     bounds = window_of(records).meet(walk.window)
     if generation is Generation.VIEW:
-        quiet = bounds.meet(window_of_quiet(_largest_quiet_call(history, walk)))
+        quiet = bounds.meet(window_of_quiet(largest_quiet_call(history, walk)))
         bounds = bounds if quiet.is_empty else quiet
     return None if bounds.is_empty or bounds.high == LARGEST else bounds
-
-
-def _largest_quiet_call(history: History, walk: Walk) -> int:
-    """Tokens of the largest list that went to the model without leaving a record."""
-    recorded = {fit.plan.count for fit in walk.fits if fit.fits and fit.plan}
-    largest = 0
-    for run in history.runs:
-        weights = Weights(history, Memory(history, run).changes(run.stop))
-        for row in run[1:]:
-            if row in recorded:
-                # From here on it depends on what compactions did to the list in memory.
-                break
-            if history.messages[row].role == "assistant":
-                largest = max(largest, walk.system.low + weights.first(row))
-    return largest // BYTES_PER_TOKEN

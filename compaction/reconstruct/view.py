@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import partial
 
 from compaction.offload import HOOK_PREFIX, file_path
-from compaction.reconstruct.bounds import LARGEST, Bounds, missing_bytes
+from compaction.reconstruct.bounds import LARGEST, Bounds, missing_bytes, window_of
 from compaction.reconstruct.fits import Fit, Walk, best_of, weighed
 from compaction.reconstruct.history import History, is_large
 from compaction.reconstruct.memory import Memory
 from compaction.reconstruct.model import Evidence, Verdict
+from compaction.reconstruct.quiet import without_hushed_runs
 from compaction.reconstruct.rebuild import Kind, Move, Plan, products, rebuild
 from compaction.reconstruct.scales import Scales
 from compaction.records import CompactionRecord, OffloadEntry
@@ -37,8 +38,11 @@ def best_walk(history: History, records: Sequence[CompactionRecord], tail: int) 
         missing.update((index, Fit(misfit=says)) for index in range(first))
     order = [index for index in range(len(records)) if index not in missing]
 
+    window = window_of(records)
+
     def walk(system: Bounds, seed: int) -> Walk:
-        return _walk(history, records, missing, order[seed:], tail, system)
+        found = _walk(history, records, missing, order[seed:], tail, system)
+        return without_hushed_runs(history, found, window)
 
     best = best_of(walk, records, order)
     return _with_other_prompts(history, records, best, tail)
@@ -173,11 +177,11 @@ class _Trial:
             f"which has {self.system}"
         )
         plan = next(self._plans(moves), self.scales.plan(Kind.NOTHING, moves))
-        return Fit(plan, says, Bounds(1, 0), of_these_rows=bool(moves))
+        return Fit(plan, says, Bounds(1, 0), of_these_rows=self._is_of_this_run(moves))
 
     def _chosen(self, moves: tuple[Move, ...], system: Bounds) -> Fit:
         """The first plan that fits, else the likeliest."""
-        named = bool(moves)
+        named = self._is_of_this_run(moves)
         tries = [
             weighed(self.scales, self.record, plan, system, of_these_rows=named)
             for plan in self._plans(moves)
@@ -191,6 +195,10 @@ class _Trial:
         says = "no cut of what it saw comes out as recorded"
         plan = self.scales.plan(Kind.NOTHING, moves)
         return tries[0] if tries else Fit(plan, says, system, of_these_rows=True)
+
+    def _is_of_this_run(self, moves: tuple[Move, ...]) -> bool:
+        # Results of earlier runs are there for a lost run to move, too.
+        return any(move.row in self.memory.run for move in moves)
 
     def _listed(self) -> tuple[Move, ...] | None:
         """The rows that the record says were moved; None when they are not to be found."""
@@ -273,10 +281,10 @@ def _verdict(history: History, record: CompactionRecord, index: int, walk: Walk)
     build = partial(rebuild, history.messages, record, fit.plan)
     if not fit.fits:
         return Verdict(record, Evidence.UNVERIFIED, f"Rebuilt, but {fit.misfit}.", build)
-    if not fit.is_telling and walk.accepted < 2:
+    if walk.accepted < 2 and not _tells_of_its_run(record, fit):
         says = (
             "Rebuilt, but nothing checks it: it is the only record that fits the stored rows, and "
-            "it changed nothing."
+            "it did nothing to those of its run."
         )
         return Verdict(record, Evidence.UNVERIFIED, says, build)
     says = f"Its messages and tokens add up with a system prompt of {walk.system} bytes."
@@ -286,6 +294,11 @@ def _verdict(history: History, record: CompactionRecord, index: int, walk: Walk)
             f"runs it has {walk.system}."
         )
     return Verdict(record, Evidence.VERIFIED, says + fit.plan.regrets, build)
+
+
+def _tells_of_its_run(record: CompactionRecord, fit: Fit) -> bool:
+    # Moving a result of an earlier run shows that that run was saved, and nothing of this one.
+    return fit.is_telling and (record.tier != Tier.WARN or fit.of_these_rows)
 
 
 def _is_within_a_run(history: History, record: CompactionRecord, walk: Walk, index: int) -> bool:

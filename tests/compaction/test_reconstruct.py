@@ -176,6 +176,33 @@ def test_lost_runs_are_recognised_wherever_they_are() -> None:
     assert account.generation is Generation.VIEW
 
 
+def test_moving_results_of_a_saved_run_does_not_prove_that_the_mover_was_saved() -> None:
+    script, one = Script(), agent(window=14_000)
+    one.run(script.run(script.turn(3000), script.turn(9000), *(script.turn(2000),) * 3))
+    lost = script.run(script.turn(100), lost=True)
+    one.run(replace(lost, human=Message("user", "a very long question " * 700)))
+
+    one.run(script.run(*(script.turn(100) for _ in range(3))))
+
+    (verdict,) = account_of(one).verdicts
+    assert verdict.record.offloaded
+    assert verdict.evidence is not Evidence.VERIFIED
+
+
+def test_records_that_later_calls_should_have_followed_are_of_a_lost_run() -> None:
+    script, one = Script(), agent(window=14_000)
+    one.run(script.run(*(script.turn(2500) for _ in range(9))))
+    lost = script.run(script.turn(100), script.turn(100), lost=True)
+    one.run(replace(lost, human=Message("user", "a very long question " * 500)))
+
+    one.run(script.run(*(script.turn(10) for _ in range(7))))
+
+    account = account_of(one)
+    assert [c.was_saved for c in one.compactions] == [False] * 3
+    proven(one, account)
+    assert account.system is None
+
+
 def test_a_changed_system_prompt_is_noticed_and_does_not_lose_the_run() -> None:
     script, one = Script(), agent()
     one.run(script.run(*(script.turn(1500) for _ in range(16))))
