@@ -66,7 +66,7 @@ def test_at_rest_the_whole_walk_touches_nothing(root: Path) -> None:
 
     pages = walk_everything(root)
 
-    assert pages > 100
+    assert pages > 30
     assert traces(root) == before
 
 
