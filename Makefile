@@ -30,10 +30,12 @@ help:
 	@echo "make lock             write the lock files anew (LOCK=--upgrade moves to newer versions)"
 	@echo "make clean            remove what was made here"
 
+# Not every shell has put the home folder in place of ~ when it stands behind a =.
 # The example is a home of its own: what lies in the person's real one is not part of it.
 run: $(VENV)/.runtime
 ifdef FOLDER
-	@$(VENV)/bin/anchorline "$(FOLDER)"
+	@folder="$(FOLDER)"; case "$$folder" in "~" | "~/"*) folder="$$HOME$${folder#\~}" ;; esac; \
+	exec $(VENV)/bin/anchorline "$$folder"
 else
 	@$(VENV)/bin/anchorline --home $(EXAMPLE) $(EXAMPLE)
 endif
