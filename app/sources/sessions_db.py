@@ -1,8 +1,4 @@
-"""harness9's session database: the only place that knows its SQL, and how to read it unseen.
-
-Opening another program's SQLite file carelessly changes its folder: even a read-only connection
-creates or touches `-wal` and `-shm`, and a read-write one checkpoints them away. `reading` does
-neither, except as a last resort that it reports.
+"""harness9's session database: the only place that knows its SQL.
 
 All known schemas are read, and all parts of them are optional: what is there is read.
 """
@@ -10,46 +6,23 @@ All known schemas are read, and all parts of them are optional: what is there is
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sqlite3
-import stat
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from app.errors import SourceBusy, SourceUnreadable
-from app.sources.folder import opened
 from app.sources.model import Damage, Plan, Row, Task
 from app.sources.plans import task_state
 from app.sources.rawjson import BadToolCalls, call_bytes, tool_calls
+from app.sources.untouched import Access, access, look
 from compaction.messages import Message, ToolCall
 from compaction.tokens import BYTES_PER_TOKEN
 from compaction.utf8 import decoded, encoded
 
 NAMES = ("sessions.db", "state.db")
 
-LARGEST_COPY = 1024 * 1024 * 1024
-"""Bytes. A database that is being written to is read from a private copy up to this size."""
-
-_ATTEMPTS = 8
 _TITLE_CHARACTERS = 400
-_Found = TypeVar("_Found")
-
-
-class Access(StrEnum):
-    """How a database was opened."""
-
-    AT_REST = "at rest"
-    """Nobody was writing; nothing was touched."""
-    COPY = "copy"
-    """A writer had unsaved work beside it; a private copy was read and nothing was touched."""
-    SHARED = "shared"
-    """Too large to copy: read in place, which touches its `-shm`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,172 +49,6 @@ class Stored:
     rows: tuple[Row, ...]
     plans: tuple[Plan, ...]
     damage: tuple[Damage, ...]
-
-
-# --- opening -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def reading(path: Path, largest_copy: int = LARGEST_COPY) -> Iterator[sqlite3.Connection]:
-    """A short look at the database at `path`; nothing in its folder changes (but see `access`).
-
-    Raises SourceBusy when a writer changed it during the look, so that what was read may be torn:
-    look again. Raises SourceUnreadable when it is damaged or not a database.
-    """
-    try:
-        with _opened(path, access(path, largest_copy)) as db:
-            # Python functions and odd schemas in the file get no rights; text keeps every byte.
-            db.execute("PRAGMA trusted_schema = OFF")
-            db.text_factory = decoded
-            yield db
-    except sqlite3.Error as error:
-        raise _explained(path, error) from error
-    except OSError as error:
-        says = f"{path} cannot be read: {error.strerror or error}."
-        raise SourceUnreadable(says) from error
-
-
-def access(path: Path, largest_copy: int = LARGEST_COPY) -> Access:
-    """How `reading` would open the database now.
-
-    Raises SourceUnreadable when there is no regular file at `path`.
-    """
-    parts = _parts(path)
-    if parts[0] is None:
-        raise SourceUnreadable(f"{path} is not a regular file; it was not opened.")
-    if not any(part and part.size for part in parts[1:]):
-        return Access.AT_REST
-    needed = sum(part.size for part in parts if part)
-    room = shutil.disk_usage(tempfile.gettempdir()).free
-    return Access.COPY if needed <= min(largest_copy, room // 2) else Access.SHARED
-
-
-def look(path: Path, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
-    """What `work` makes of the database, tried again while a writer keeps changing it.
-
-    Raises SourceBusy, SourceUnreadable.
-    """
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            with reading(path) as db:
-                return work(db)
-        except SourceBusy:
-            continue
-    with reading(path) as db:
-        return work(db)
-
-
-def _opened(path: Path, how: Access) -> Any:
-    if how is Access.AT_REST:
-        return _at_rest(path)
-    if how is Access.COPY:
-        return _private_copy(path)
-    return closing(sqlite3.connect(_uri(path, "mode=ro"), uri=True, timeout=2))
-
-
-def _uri(path: Path, options: str) -> str:
-    # as_uri() quotes `#`, `?` and `%`, at which a URI made by hand would break.
-    return f"{path.resolve().as_uri()}?{options}"
-
-
-@contextmanager
-def _at_rest(path: Path) -> Iterator[sqlite3.Connection]:
-    before = _parts(path)
-    # Without immutable, even mode=ro would leave -wal and -shm in the folder.
-    uri = _uri(path, "mode=ro&immutable=1")
-    failure: sqlite3.Error | None = None
-    try:
-        with closing(sqlite3.connect(uri, uri=True)) as db:
-            yield db
-    except sqlite3.Error as error:
-        failure = error
-    # A writer that came meanwhile may have made us read half of its work.
-    if _parts(path) != before:
-        raise SourceBusy(f"{path} was written to while it was read; try again.") from failure
-    if failure is not None:
-        raise failure
-
-
-@contextmanager
-def _private_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    with tempfile.TemporaryDirectory(prefix="anchorline-") as folder:
-        copy = Path(folder) / "copy.db"
-        before = _parts(path)
-        # The database first: a checkpoint under way can only spoil pages that are still in the
-        # -wal, which is copied later and wins.
-        for suffix in _SUFFIXES:
-            _copy_file(_beside(path, suffix), _beside(copy, suffix))
-        if not _undisturbed(before, _parts(path)):
-            raise SourceBusy(f"{path} was written to while it was copied; try again.")
-        with closing(sqlite3.connect(copy)) as db:
-            yield db
-
-
-def _undisturbed(before: _Parts, after: _Parts) -> bool:
-    # A -wal that only grew is fine: what was copied is a beginning of it, and every commit in it
-    # is checksummed. One that started afresh, or a checkpoint into the database, is not.
-    (database, wal, journal), (database_now, wal_now, journal_now) = before, after
-    if (database, journal) != (database_now, journal_now):
-        return False
-    if wal is None or wal_now is None:
-        return wal is wal_now
-    return (wal.inode, wal.head) == (wal_now.inode, wal_now.head) and wal.size <= wal_now.size
-
-
-_SUFFIXES = ("", "-wal", "-journal")
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
-
-
-def _copy_file(source: Path, target: Path) -> None:
-    if not os.path.lexists(source):
-        return
-    with opened(source) as original, target.open("xb") as copy:
-        shutil.copyfileobj(original, copy, 1024 * 1024)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What changes when a file of the database is written to."""
-
-    inode: int
-    size: int
-    modified: int
-    head: bytes
-    """The header of a -wal: its salts change whenever it is started afresh."""
-
-
-_Parts = tuple[_Part | None, _Part | None, _Part | None]
-
-
-def _parts(path: Path) -> _Parts:
-    wal = _part(_beside(path, "-wal"), with_head=True)
-    return _part(path), wal, _part(_beside(path, "-journal"))
-
-
-def _part(path: Path, with_head: bool = False) -> _Part | None:
-    try:
-        found = path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    head = b""
-    if with_head and found.st_size:
-        with opened(path) as file:
-            head = file.read(32)
-    return _Part(found.st_ino, found.st_size, found.st_mtime_ns, head)
-
-
-def _explained(path: Path, error: sqlite3.Error) -> SourceBusy | SourceUnreadable:
-    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-        return SourceBusy(f"{path} is held by a writer; try again.")
-    return SourceUnreadable(f"{path} cannot be read as a session database: {error}.")
-
-
-# --- asking --------------------------------------------------------------------------------------
 
 
 def ids(path: Path) -> frozenset[str]:

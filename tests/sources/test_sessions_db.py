@@ -14,7 +14,8 @@ import pytest
 from app.errors import SourceBusy, SourceUnreadable
 from app.sources import sessions_db
 from app.sources.model import Task, TaskState
-from app.sources.sessions_db import Access, access, overviews, reading, stored
+from app.sources.sessions_db import overviews, stored
+from app.sources.untouched import Access, access, look, reading
 from compaction.tokens import estimate
 from tests.builders import (
     PLANS_SCHEMA,
@@ -215,7 +216,7 @@ def test_rows_before_a_damaged_page_are_kept(tmp_path: Path) -> None:
         file.seek(30 * 4096)
         file.write(b"\xee" * 4096)
 
-    found = sessions_db.look(path, lambda db: sessions_db._rows(db, path, SESSION))
+    found = look(path, lambda db: sessions_db._rows(db, path, SESSION))
 
     assert 0 < len(found[0]) < 200
     assert "is damaged after" in found[1][0].says
