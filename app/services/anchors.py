@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from gettext import gettext as _
 
@@ -83,7 +83,7 @@ def _versions(kind: str, records: Sequence[CompactionRecord]) -> list[Version]:
                 continue
             before = found[-1] if found else None
             if before is not None and before.text == anchor.content:
-                found[-1] = _carried(before, number)
+                found[-1] = replace(before, last=number)
             else:
                 change = _change(before, anchor.content)
                 tier = Tier(record.tier) if record.tier in set(Tier) else Tier.NONE
@@ -91,12 +91,6 @@ def _versions(kind: str, records: Sequence[CompactionRecord]) -> list[Version]:
                     Version(number, number, change, anchor.content, tier, record.timestamp)
                 )
     return found
-
-
-def _carried(version: Version, number: int) -> Version:
-    return Version(
-        version.first, number, version.change, version.text, version.tier, version.timestamp
-    )
 
 
 def _change(before: Version | None, text: str) -> Change:
