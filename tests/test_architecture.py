@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -115,6 +116,22 @@ def test_the_engine_needs_the_standard_library_and_nothing_else() -> None:
     ]
 
     assert offences == []
+
+
+def test_importing_the_engine_loads_no_library() -> None:
+    script = "import compaction, sys; print(*(name.partition('.')[0] for name in sys.modules))"
+    bare = subprocess.run(
+        # -S: without any installed package, as on a machine that has the engine alone.
+        [sys.executable, "-S", "-c", script],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    loaded = set(bare.stdout.split())
+
+    assert loaded <= sys.stdlib_module_names | {"compaction", "__main__"}
 
 
 @pytest.mark.parametrize("call", ["now", "today", "utcnow", "open", "print", "input"])

@@ -52,7 +52,7 @@ def files_below(folder: Path) -> set[str]:
     return {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".DS_Store"
+        if path.is_file() and "__pycache__" not in path.parts and path.name != ".DS_Store"
     }
 
 
@@ -71,11 +71,16 @@ def test_the_wheel_holds_every_page_and_every_script(wheel: Path, assets: str) -
     assert held
 
 
-def test_the_wheel_holds_the_two_packages_and_no_more(wheel: Path) -> None:
+def test_the_wheel_holds_the_two_packages_whole_and_no_more(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        tops = {name.split("/")[0] for name in archive.namelist()}
+        packed = {name for name in archive.namelist() if not name.startswith("anchorline-")}
 
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"app", "compaction"}
+    ours = {
+        f"{package}/{name}"
+        for package in ("app", "compaction")
+        for name in files_below(CHECKOUT / package)
+    }
+    assert {name for name in packed if not name.startswith("app/_assets/")} == ours
 
 
 def test_the_installed_command_serves_its_own_pages(installed: Path, tmp_path: Path) -> None:
