@@ -22,11 +22,12 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
         [sys.executable, *map(str, command)],
         cwd=cwd,
         env={**os.environ, **environment},
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

@@ -21,7 +21,12 @@ const FOCUSABLE =
    compactions stand between the messages, and the next is the one below what is at the top. */
 function goToCompaction(step) {
   const link = document.querySelector(`#main a[rel~="${step > 0 ? "next" : "prev"}"]`);
-  if (link) return link.click();
+  if (link) {
+    // Just swapped in, it may not be boosted yet, and a click would load the whole page anew.
+    window.htmx?.process(link);
+    link.click();
+    return;
+  }
   const editor = document.getElementById("editor");
   const marks = [...editor.querySelectorAll(".marker")];
   const middle = editor.getBoundingClientRect().top + editor.clientHeight / 2;
