@@ -9,7 +9,11 @@ from app.commands.command import Command, add_data_arguments
 
 def _add_arguments(parser: ArgumentParser) -> None:
     add_data_arguments(parser)
-    parser.add_argument("--all", action="store_true", help="also other sessions of the home store")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="also other sessions of the home store (JSON has them anyway, as not belonging)",
+    )
 
 
 def _run(args: Namespace) -> int:
@@ -18,7 +22,6 @@ def _run(args: Namespace) -> int:
     services = services_of(args)
     warn(services.workspace.listing().damage)
     every = [row for group in services.overview().groups for row in group.sessions]
-    rows = [row for row in every if row.belongs or args.all]
     if args.json:
         print_json(
             [
@@ -35,10 +38,11 @@ def _run(args: Namespace) -> int:
                     "belongs": row.belongs,
                     "tie": row.tie,
                 }
-                for row in rows
+                for row in every
             ]
         )
         return 0
+    rows = [row for row in every if row.belongs or args.all]
     print_table(
         ("session", "messages", "tokens (est.)", "compactions", "title"),
         ((row.id, row.messages, row.tokens, row.compactions, row.title) for row in rows),

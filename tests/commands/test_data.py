@@ -38,6 +38,25 @@ def test_list_names_every_session_with_its_generation(
     }
 
 
+def test_list_tells_the_projects_sessions_from_the_others_of_the_home_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    project.mkdir()
+    make_store(home, [SessionData(id=f"s{n}", runs=((human("hi"),),)) for n in range(2)])
+    (project / ".harness9" / "tool_results" / "s1").mkdir(parents=True)
+    place = [str(project), "--home", str(home)]
+
+    found = printed(capsys, "list", *place)
+    assert main(["list", *place]) == 0
+    said = capsys.readouterr().out
+
+    assert {one["id"]: one["belongs"] for one in found} == {"s0": False, "s1": True}
+    assert "s1 " in said
+    assert "s0 " not in said
+    assert "1 more" in said
+
+
 def test_show_gives_messages_in_harness9s_own_shape(
     project: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
