@@ -23,7 +23,7 @@ from compaction.adapters.chat import (
     pieces,
 )
 from compaction.messages import Message, ToolCall
-from compaction.provenance import Draft
+from compaction.provenance import Draft, Fate, Slot
 
 ROLES = ("user", "assistant", "system")
 
@@ -150,6 +150,14 @@ def to_anthropic(
         messages, more = _without_thinking(messages, start)
         lost += more
     return Written(messages, system, _change(chat, system, messages), lost)
+
+
+def as_anthropic(messages: Sequence[Message]) -> Written:
+    """Engine messages that never were a provider's, for the Messages API."""
+    texts = [message.content for message in messages if message.is_system]
+    rest = (message for message in messages if not message.is_system)
+    written = to_anthropic(Chat((), (), ()), Draft(tuple(Slot(m, Fate.INSERTED) for m in rest)))
+    return Written(written.messages, "\n\n".join(filter(str.strip, texts)) or None)
 
 
 def _change(chat: Chat, system: object, messages: Sequence[Json]) -> int | None:

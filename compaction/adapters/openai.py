@@ -146,6 +146,11 @@ def to_openai(chat: Chat, draft: Draft | None = None) -> Written:
     return Written(messages, first_change=first_change(messages, chat.original))
 
 
+def as_openai(messages: Sequence[Message]) -> Written:
+    """Engine messages that never were a provider's, for the chat completions API."""
+    return Written(list(map(_new, messages)))
+
+
 def _is_stand_in(chat: Chat, piece: Piece) -> bool:
     apart = piece.source is not None and chat.parts[piece.source].at is None
     return apart and not piece.message.content

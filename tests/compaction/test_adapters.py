@@ -9,11 +9,21 @@ from typing import Any
 import pytest
 
 from compaction import Draft, Message, ToolCall, estimate
-from compaction.adapters import Chat, Thinking, from_anthropic, from_openai, to_anthropic, to_openai
+from compaction.adapters import (
+    Chat,
+    Thinking,
+    as_anthropic,
+    as_openai,
+    from_anthropic,
+    from_openai,
+    to_anthropic,
+    to_openai,
+)
 from compaction.adapters.media import image_size, image_tokens
 from compaction.counters import BpeCounter, ByteQuarter, measured
 from compaction.provenance import Drop, Fate, Slot
 from tests.compaction.chats import png
+from tests.fake_api import problem
 
 Json = dict[str, Any]
 
@@ -456,3 +466,21 @@ def test_special_token_text_passes_through_unchanged() -> None:
 
     assert from_anthropic([message]).messages[1].content == text
     assert to_openai(from_openai([message])).messages[0] is message
+
+
+def test_engine_messages_that_never_were_a_provider_s_can_be_sent_too() -> None:
+    history = [
+        Message("system", "S"),
+        Message("user", "go"),
+        Message("assistant", "ok", (ToolCall("a", "bash", "{}"), ToolCall("b", "bash", ""))),
+        Message("user", "1", (), "a"),
+        Message("user", "2", (), "b"),
+        Message("assistant", ""),
+    ]
+
+    anthropic, openai = as_anthropic(history), as_openai(history)
+
+    assert problem({"model": "m", "max_tokens": 1, **anthropic.request}) is None
+    assert anthropic.system == "S"
+    assert [len(m["content"]) for m in anthropic.messages[1:]] == [3, 2]
+    assert from_openai(openai.messages).messages == tuple(history)

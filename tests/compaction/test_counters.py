@@ -222,7 +222,7 @@ def _run(code: str, **environment: str) -> str:
 def test_importing_the_engine_imports_neither_tokenizer_nor_client() -> None:
     code = (
         "import sys, compaction, compaction.counters, compaction.adapters, "
-        "app.llm.offline\n"
+        "app.llm.claude, app.llm.claude_counter\n"
         "print({'tiktoken', 'anthropic', 'requests', 'httpx2'} & set(sys.modules))"
     )
 
