@@ -30,6 +30,8 @@ _UNTIL_CLOSED = 2.5
 """Seconds that its process is given to end once asked."""
 _REMEMBERED = 50
 """Lines of its errors."""
+_SHOWN_OF_ERRORS = 160
+"""Characters: the reason is half of one line."""
 
 
 class Event(Enum):
@@ -115,7 +117,8 @@ class WindowProcess:
         self.was_closed = False
         """Whether the person, or we, closed the window: it did not just die."""
         self._tell = tell
-        self._no_web_view = False
+        self._missing: str | None = None
+        """What it lacks to show a web page; empty when all of it."""
         self._errors: deque[str] = deque(maxlen=_REMEMBERED)
         self._process = subprocess.Popen(
             # -P: the folder we were started in may well hold a package by the name of one of ours.
@@ -143,15 +146,17 @@ class WindowProcess:
 
     def last_words(self) -> str:
         """Why the process ended by itself, as half a sentence."""
-        if self._no_web_view:
+        if self._missing == "":
             return "no web view is installed: pip install 'anchorline[desktop]'"
+        if self._missing:
+            return f"its web view cannot be loaded: {self._missing[:_SHOWN_OF_ERRORS]}"
         code = self._process.wait()
         for listener in self._listeners:
             listener.join(1)
         said = [line for line in self._errors if line]
         telling = [line for line in said if "display" in line or "cannot open" in line]
         words = (telling or said[-1:] or ["it said nothing"])[0]
-        return f"its process ended with code {code}: {words[:160]}"
+        return f"its process ended with code {code}: {words[:_SHOWN_OF_ERRORS]}"
 
     def close(self) -> None:
         """Close the window and end its process, and with it all that it started."""
@@ -179,13 +184,13 @@ class WindowProcess:
     def _hear_answers(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
-            match line.strip():
-                case "SHOWN":
+            match line.split(maxsplit=1):
+                case ["SHOWN"]:
                     self._tell(Event.SHOWN)
-                case "CLOSED":
+                case ["CLOSED"]:
                     self.was_closed = True
-                case "NO-WEB-VIEW":
-                    self._no_web_view = True
+                case ["NO-WEB-VIEW", *missing]:
+                    self._missing = "".join(missing).strip()
         self._tell(Event.ENDED)
 
     def _hear_errors(self) -> None:

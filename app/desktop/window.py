@@ -3,7 +3,7 @@
 It is run by its path, with nothing of Anchorline imported. One line of JSON on its standard input
 says what to show (the address is a secret: a command line could be read by others), and when that
 input ends the window closes, so it never outlives the program that opened it. On its standard
-output it says SHOWN, CLOSED or, where no web view is installed, NO-WEB-VIEW.
+output it says SHOWN, CLOSED or, where no web view can be had, NO-WEB-VIEW and what is missing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 import os
 import sys
 import threading
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TextIO
 
@@ -51,7 +52,7 @@ def main() -> int:
         # Private: neither the key's cookie nor what was shown is left on the disk.
         webview.start(gui=gui, private_mode=True, icon=order["icon"] if gui == "qt" else None)
     except webview.errors.WebViewException:
-        print("NO-WEB-VIEW", file=answers, flush=True)
+        print("NO-WEB-VIEW", _missing(gui), file=answers, flush=True)
         return 1
     print("CLOSED", file=answers, flush=True)
     return 0
@@ -73,6 +74,17 @@ def _web_view() -> GUIType | None:
         for binding in ("PySide6", "PyQt6")
     )
     return "qt" if whole else None
+
+
+def _missing(gui: GUIType | None) -> str:
+    """What keeps a Qt that is installed from being loaded; empty where there is none."""
+    if gui != "qt":
+        return ""
+    try:
+        import_module("webview.platforms.qt")
+    except ImportError as error:
+        return " ".join(str(error).split())
+    return ""
 
 
 def _close_with_input(window: webview.Window) -> None:
