@@ -84,11 +84,11 @@ $(VENV)/.made:
 
 # The build backend is locked with the rest, so that nothing is fetched unlocked.
 $(VENV)/.runtime: requirements.lock pyproject.toml $(VENV)/.made
-	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --use-pep517 --require-hashes -r requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock pyproject.toml $(VENV)/.made
-	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	$(PIP) install --quiet --use-pep517 --require-hashes -r requirements-dev.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

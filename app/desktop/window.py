@@ -52,7 +52,7 @@ def main() -> int:
         # Private: neither the key's cookie nor what was shown is left on the disk.
         webview.start(gui=gui, private_mode=True, icon=order["icon"] if gui == "qt" else None)
     except webview.errors.WebViewException:
-        print("NO-WEB-VIEW", _missing(gui), file=answers, flush=True)
+        print("NO-WEB-VIEW", _missing(), file=answers, flush=True)
         return 1
     print("CLOSED", file=answers, flush=True)
     return 0
@@ -65,23 +65,28 @@ def _own_output() -> TextIO:
     return own
 
 
+def _qt() -> str:
+    """The name of a Qt for Python that is whole, web engine included; empty when there is none."""
+    whole = (
+        binding
+        for binding in ("PySide6", "PyQt6")
+        if find_spec(binding) and find_spec(f"{binding}.QtWebEngineCore")
+    )
+    return next(whole, "") if find_spec("qtpy") else ""
+
+
 def _web_view() -> GUIType | None:
     """Qt where it is whole, else whatever pywebview finds."""
-    if "PYWEBVIEW_GUI" in os.environ or find_spec("qtpy") is None:
-        return None
-    whole = any(
-        find_spec(binding) and find_spec(f"{binding}.QtWebEngineCore")
-        for binding in ("PySide6", "PyQt6")
-    )
-    return "qt" if whole else None
+    return "qt" if _qt() and "PYWEBVIEW_GUI" not in os.environ else None
 
 
-def _missing(gui: GUIType | None) -> str:
-    """What keeps a Qt that is installed from being loaded; empty where there is none."""
-    if gui != "qt":
-        return ""
+def _missing() -> str:
+    """What keeps the Qt that is installed from being loaded; empty where none is installed."""
+    binding = _qt()
     try:
-        import_module("webview.platforms.qt")
+        if binding:
+            # Asked directly: from qtpy one only hears that there is no Qt.
+            import_module(f"{binding}.QtWebEngineWidgets")
     except ImportError as error:
         return " ".join(str(error).split())
     return ""

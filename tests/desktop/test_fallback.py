@@ -15,6 +15,7 @@ from tests.programs import CHECKOUT, PATIENCE, URL, complained, program, status_
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is a display")
 
+MISSING = "libEGL.so.1: cannot open shared object file"
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
 
 
@@ -69,25 +70,28 @@ def test_the_default_browser_gets_the_address_with_the_key(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("broken", "reason"),
     [
-        # What a system without the libraries of a Qt that is installed says.
-        ("", "its web view cannot be loaded: libEGL.so.1: cannot open shared object file"),
-        ("gtk", "no web view is installed: pip install 'anchorline[desktop]'"),
+        (("gi.py", "qtpy.py"), "no web view is installed: pip install 'anchorline[desktop]'"),
+        (
+            ("gi.py", "qtpy.py", "PySide6/QtWebEngineWidgets.py"),
+            f"its web view cannot be loaded: {MISSING}",
+        ),
     ],
-    ids=["a library is missing", "nothing is installed"],
+    ids=["nothing is installed", "a library of the system is missing"],
 )
 def test_a_missing_web_view_is_told_apart_from_a_missing_display(
-    wanted: str, reason: str, tmp_path: Path
+    broken: tuple[str, ...], reason: str, tmp_path: Path
 ) -> None:
-    broken = "raise ImportError('libEGL.so.1: cannot open shared object file')\n"
-    for name in ("qtpy", "gi"):
-        (tmp_path / f"{name}.py").write_text(broken)
-    modules = os.pathsep.join(map(str, (tmp_path, CHECKOUT)))
+    modules = tmp_path / "modules"
+    (modules / "PySide6").mkdir(parents=True)
+    for name in ("__init__", "QtWebEngineCore", "QtWebEngineWidgets"):
+        (modules / "PySide6" / f"{name}.py").touch()
+    for name in broken:
+        (modules / name).write_text(f"raise ImportError({MISSING!r})\n")
+    path = os.pathsep.join(map(str, (modules, CHECKOUT)))
 
-    with program(
-        tmp_path, DISPLAY=":9999", BROWSER="true", PYTHONPATH=modules, PYWEBVIEW_GUI=wanted
-    ) as anchorline:
+    with program(tmp_path, DISPLAY=":9999", BROWSER="true", PYTHONPATH=path) as anchorline:
         line = complained(anchorline)
 
         assert line.startswith(f"anchorline: no window ({reason}); opening http")
