@@ -82,10 +82,16 @@ class EvidenceCount:
 
 @dataclass(frozen=True, slots=True)
 class CompactionList:
-    """All compactions of a session."""
+    """The compactions of a session, a page of them."""
 
     session_id: str
     total: int
+    first: int
+    last: int
+    """Numbers of those on this page, both included."""
+    earlier: int | None
+    """Where the page before begins; None on the first."""
+    later: int | None
     episodes: tuple[Episode, ...]
     evidence: tuple[EvidenceCount, ...]
     window: str
@@ -122,16 +128,26 @@ def entries(session: Session) -> tuple[Entry, ...]:
     return tuple(_entry(n, verdict) for n, verdict in enumerate(session.account.verdicts, start=1))
 
 
-def listing(session: Session) -> CompactionList:
-    """The page with all compactions."""
+PAGE = 200
+
+
+def listing(session: Session, start: int = 1) -> CompactionList:
+    """A page of compactions, from number `start` or the nearest there is."""
     every = entries(session)
+    first = min(max(start, 1), max(len(every), 1))
+    shown = every[first - 1 : first - 1 + PAGE]
+    last = first - 1 + len(shown)
     counts = Counter(verdict.evidence for verdict in session.account.verdicts)
     window, window_says = window_of(session)
     system, system_says = system_of(session)
     return CompactionList(
         session.info.id,
         len(every),
-        tuple(map(_episode, _alike(every))),
+        first,
+        last,
+        max(first - PAGE, 1) if first > 1 else None,
+        last + 1 if last < len(every) else None,
+        tuple(map(_episode, _alike(shown))),
         tuple(
             EvidenceCount(grade.value, EVIDENCE_LABELS[grade], EVIDENCE_SAYS[grade], counts[grade])
             for grade in Evidence

@@ -8,6 +8,7 @@ from gettext import gettext as _
 
 from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
+from app.text import count
 from compaction.reconstruct import Verdict
 from compaction.records import CompactionRecord
 from compaction.settings import Settings
@@ -16,6 +17,8 @@ from compaction.tokens import BYTES_PER_TOKEN, format_count, prefix_bytes
 
 WIDTH, HEIGHT = 1000, 120
 """Units of the drawing; it is stretched to whatever room there is."""
+CLOSEST = 3
+"""Units; markers of one tier that are closer would be drawn over each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Timeline:
     """Points of the history's size, as SVG wants them."""
     bands: tuple[Band, ...]
     markers: tuple[Marker, ...]
+    """Fewer than there are compactions where they would be drawn over each other."""
     top: int
     """Tokens at the upper edge."""
     by_position: bool
@@ -86,7 +90,17 @@ def timeline(
         for number, (record, position) in enumerate(zip(records, positions, strict=True), start=1)
     )
     line = _history(sizes, top) if by_position else _sawtooth(markers)
-    return Timeline(line, _bands(settings, top), markers, top, by_position)
+    return Timeline(line, _bands(settings, top), _apart(markers), top, by_position)
+
+
+def _apart(markers: Sequence[Marker]) -> tuple[Marker, ...]:
+    """One marker of each tier where several would be drawn over each other: the fullest."""
+    fullest: dict[tuple[int, Tier], Marker] = {}
+    for marker in markers:
+        place = int(marker.x // CLOSEST), marker.tier
+        if place not in fullest or fullest[place].tokens_before < marker.tokens_before:
+            fullest[place] = marker
+    return tuple(sorted(fullest.values(), key=lambda marker: marker.number))
 
 
 def _x(position: int | None, last: int) -> float:
@@ -160,6 +174,11 @@ def timeline_view(session: Session, current: int = 0) -> TimelineView:
         "across": across,
         "top": format_count(chart.top),
     }
+    if len(chart.markers) < len(records):
+        says += _(" · %(n)s of %(all)s compactions drawn") % {
+            "n": count(len(chart.markers)),
+            "all": count(len(records)),
+        }
     return TimelineView(session.info.id, chart, WIDTH, HEIGHT, current, says, says)
 
 

@@ -15,8 +15,8 @@ bp = Blueprint("compactions", __name__)
 
 @bp.get("/sessions/<session_id>/compactions")
 def index(session_id: str) -> Response:
-    """All of them, alike ones together."""
-    view = listing(services().session(session_id))
+    """A page of them, alike ones together."""
+    view = listing(services().session(session_id), request.args.get("from", 1, int))
     place = Place(_("Compactions"), session_id, "compactions")
     return render("compactions/index.html", "editor", place, view=view)
 

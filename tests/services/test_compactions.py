@@ -10,7 +10,7 @@ from app.services.anchors import Change, anchor_histories, anchors_view
 from app.services.compactions import entries, listing, step
 from app.services.timeline import timeline_view
 from compaction.anchors import HEADINGS, Anchor
-from tests.builders import record
+from tests.builders import SESSION, SessionData, human, make_store, record
 
 PROJECTS = {
     "coding-home": ("coding-home/project", "coding-home/home"),
@@ -66,7 +66,8 @@ def test_the_list_and_the_chart_hold_every_record(project: Services) -> None:
 
         assert sum(len(episode.entries) for episode in page.episodes) == page.total
         assert sum(count.count for count in page.evidence) == page.total
-        assert len(chart.markers) == page.total
+        assert len(chart.markers) <= page.total
+        assert bool(chart.markers) == bool(page.total)
         assert page.episodes or page.none_says
 
 
@@ -76,6 +77,23 @@ def test_a_number_that_is_not_there_is_not_found(project: Services) -> None:
     for n in (0, -1, 10_000):
         with pytest.raises(NotFound, match=str(n)):
             step(session, n)
+
+
+def test_a_long_list_comes_in_pages_that_hold_each_compaction_once(tmp_path: Path) -> None:
+    data = SessionData(runs=((human("hi"),),), records=[record() for _ in range(450)])
+    make_store(tmp_path, [data])
+    session = build(tmp_path, tmp_path).session(SESSION)
+
+    seen: list[int] = []
+    start: int | None = 1
+    while start:
+        page = listing(session, start)
+        seen += [entry.n for episode in page.episodes for entry in episode.entries]
+        start = page.later
+
+    assert seen == list(range(1, 451))
+    assert listing(session, 10**9).first == 450
+    assert listing(session, -5).first == 1
 
 
 def anchors(**texts: str) -> tuple[Anchor, ...]:
