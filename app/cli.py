@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from app import __version__
@@ -18,6 +19,7 @@ _DEFAULT = "open"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 for bad data, or 2 for bad usage."""
+    _never_fail_to_print()
     parser = _parser()
     args = parser.parse_args(_with_command(sys.argv[1:] if argv is None else list(argv)))
     if args.command is None:
@@ -34,6 +36,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _never_fail_to_print() -> None:
+    # A terminal's encoding may lack what a session holds: an escape is better than no answer.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _with_command(argv: list[str]) -> list[str]:

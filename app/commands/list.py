@@ -42,6 +42,10 @@ def _run(args: Namespace) -> int:
             ]
         )
         return 0
+    if not every:
+        workspace = services.workspace
+        print(f"No sessions: looked for .harness9 in {workspace.folder} and {workspace.home}")
+        return 0
     rows = [row for row in every if row.belongs or args.all]
     print_table(
         ("session", "messages", "tokens (est.)", "compactions", "title"),

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +195,27 @@ def test_a_damaged_line_is_named_and_the_rest_is_printed(
     out, err = capsys.readouterr()
     assert json.loads(out) == []
     assert ".jsonl:1:" in err
+
+
+@pytest.mark.parametrize("command", ["list", "show", "compactions", "diff"])
+def test_a_terminal_without_unicode_gets_escapes(command: str, project: list[str]) -> None:
+    rest = {"list": [], "diff": [LOOPING, "12"]}.get(command, [LOOPING])
+    poor = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "app", command, *project, *rest],
+        env=poor,
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u" in done.stdout
+
+
+def test_a_folder_without_sessions_says_where_it_looked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", str(tmp_path)]) == 0
+
+    assert str(tmp_path) in capsys.readouterr().out
