@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from app.text import (
     shortened,
     size,
     stamp,
+    when,
 )
 
 
@@ -123,3 +125,37 @@ def test_ages_are_told_in_the_largest_unit_that_fits(passed: int, long: str, sho
     now = 1_790_000_000
 
     assert (age(now - passed, now), short_age(now - passed, now)) == (long, short)
+
+
+HELSINKI = ZoneInfo("Europe/Helsinki")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("2026-07-01T22:30:00Z", "2 Jul 2026, 01:30:00"),
+        ("2026-07-01T22:30:00.123456789Z", "2 Jul 2026, 01:30:00"),
+        ("2026-07-01T18:30:00-04:00", "2 Jul 2026, 01:30:00"),
+        # The clocks go forward at 01:00 UTC on 29 March, and back on 25 October.
+        ("2026-03-28T21:59:59Z", "28 Mar 2026, 23:59:59"),
+        ("2026-03-29T00:59:59Z", "29 Mar 2026, 02:59:59"),
+        ("2026-03-29T01:00:00Z", "29 Mar 2026, 04:00:00"),
+        ("2026-03-29T21:00:00Z", "30 Mar 2026, 00:00:00"),
+        ("2026-10-25T00:30:00Z", "25 Oct 2026, 03:30:00"),
+        ("2026-10-25T01:30:00Z", "25 Oct 2026, 03:30:00"),
+        ("2026-10-25T22:00:00Z", "26 Oct 2026, 00:00:00"),
+    ],
+)
+def test_a_record_is_filed_under_the_day_it_was_here(written: str, shown: str) -> None:
+    assert when(written, HELSINKI) == shown
+
+
+def test_stored_seconds_and_record_stamps_fall_on_the_same_day() -> None:
+    seconds = int(datetime.fromisoformat("2026-07-01T22:30:00+00:00").timestamp())
+
+    assert moment(seconds, HELSINKI) == "2 Jul 2026, 01:30"
+
+
+@pytest.mark.parametrize("written", ["", "yesterday", "2026-13-01T00:00:00Z", "<b>\x00"])
+def test_what_is_no_time_is_shown_as_it_is_written(written: str) -> None:
+    assert when(written, HELSINKI) == printable(written)
