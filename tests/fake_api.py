@@ -10,6 +10,7 @@ Answers are taken in turn; the last one stands for all that follow.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ class Say:
     stop_reason: str = "end_turn"
     tool: str = ""
     """The name of a tool to call, besides or instead of saying something."""
+    thinks: bool = False
+    """Whether a signed thinking block stands before everything else."""
     stop_details: Json | None = None
     output_tokens: int = 20
 
@@ -75,6 +78,8 @@ class FakeApi:
 
     answers: list[Answer] = field(default_factory=lambda: [Say()])
     key: str = KEY
+    binds_thinking: bool = False
+    """Whether it checks, as newer models do, that nothing before a thinking block has changed."""
     most_tokens: int = 200_000
     """A longer prompt, at four bytes a token, is refused as too long."""
     requests: list[Json] = field(default_factory=list)
@@ -147,6 +152,8 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             return Fail(400, "The request body is not valid JSON", "invalid_request_error")
         says = problem(body, counting=self.path.endswith("count_tokens"))
+        if says is None and self.api.binds_thinking:
+            says = binding_problem(body)
         tokens = size(body)
         if says is None and tokens > self.api.most_tokens:
             says = f"prompt is too long: {tokens} tokens > {self.api.most_tokens} maximum"
@@ -214,10 +221,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _message(answer: Say, body: Json) -> Json:
     content: list[Json] = []
+    if answer.thinks:
+        content.append({"type": "thinking", "thinking": "hm", "signature": _signed(body)})
     if answer.text or not answer.tool:
         content.append({"type": "text", "text": answer.text})
     if answer.tool:
-        content.append({"type": "tool_use", "id": "toolu_1", "name": answer.tool, "input": {}})
+        call = f"toolu_{len(body['messages'])}_{_signed(body)[:8]}"
+        content.append({"type": "tool_use", "id": call, "name": answer.tool, "input": {}})
     return {
         "id": "msg_test",
         "type": "message",
@@ -229,6 +239,12 @@ def _message(answer: Say, body: Json) -> Json:
         "stop_details": answer.stop_details,
         "usage": {"input_tokens": size(body), "output_tokens": answer.output_tokens},
     }
+
+
+def _signed(body: Json, before: int | None = None) -> str:
+    """What a thinking block is tied to: everything that stands before it."""
+    prefix = [body.get("system"), body["messages"][:before]]
+    return hashlib.sha256(json.dumps(prefix, sort_keys=True).encode()).hexdigest()
 
 
 def _events(answer: Say | Hang | Cut | ErrorInStream, body: Json) -> Iterator[Json]:
@@ -262,6 +278,9 @@ def _events(answer: Say | Hang | Cut | ErrorInStream, body: Json) -> Iterator[Js
 
 
 def _block_events(index: int, block: Json) -> Iterator[Json]:
+    if block["type"] == "thinking":
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        return
     if block["type"] == "tool_use":
         yield {"type": "content_block_start", "index": index, "content_block": block}
         delta = {"type": "input_json_delta", "partial_json": "{}"}
@@ -301,6 +320,22 @@ def problem(body: Any, *, counting: bool = False) -> str | None:
     for index, message in enumerate(messages):
         says = says or _message_problem(index, message)
     return says or _pair_problem(messages) or _last_problem(messages[-1])
+
+
+def binding_problem(body: Json) -> str | None:
+    """What newer models say of a thinking block when something before it is not as it was.
+
+    Only blocks that this server signed pass.
+    """
+    for index, message in enumerate(body["messages"]):
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        for at, block in enumerate(blocks):
+            if block["type"] == "thinking" and block["signature"] != _signed(body, index):
+                return (
+                    f"messages.{index}.content.{at}: Invalid `signature` in `thinking` block. "
+                    "The block is bound to a different conversation."
+                )
+    return None
 
 
 def _system_problem(system: Any) -> str | None:

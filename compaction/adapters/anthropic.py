@@ -206,7 +206,8 @@ def _rebuilt(chat: Chat, at: int, stretch: Sequence[Piece]) -> _Turn:
         text = stretch[0].message.content
         return _Turn({**original, "content": text if text.strip() else []})
     blocks = [block for piece in stretch for block in _blocks_of(chat, piece)]
-    lost = _thinking_in(original["content"]) - _thinking_in(blocks)
+    # Thinking is the assistant's, whose messages are one piece: what was rebuilt has none left.
+    lost = _thinking_in(original["content"])
     return _Turn({**original, "content": blocks}, thinking_lost=lost)
 
 

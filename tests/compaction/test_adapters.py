@@ -262,6 +262,69 @@ def test_counting_with_images_says_that_it_estimates() -> None:
     assert seen.why == "images and files are estimated"
 
 
+def test_text_alone_has_nothing_unseen() -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "the notes"}
+    said = {"role": "user", "content": [{"type": "document", "source": source}]}
+    called = {"role": "assistant", "content": [{"type": "text", "text": "x"}, CALL]}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x"}
+
+    chat = from_anthropic([said, called, {"role": "user", "content": [result]}], "system")
+
+    assert chat.unseen_tokens == 0
+
+
+def test_thinking_is_counted_by_its_bytes() -> None:
+    thought = {**THOUGHT, "thinking": "x" * 400}
+    secret = {**SECRET, "data": "y" * 800}
+
+    chat = from_anthropic([{"role": "assistant", "content": [thought, secret]}])
+
+    assert chat.unseen_tokens == 300
+
+
+def test_files_are_counted_by_their_length() -> None:
+    pdf = {"type": "base64", "media_type": "application/pdf", "data": "A" * 400_000}
+    large = from_anthropic([{"role": "user", "content": [{"type": "document", "source": pdf}]}])
+    link = {"type": "url", "url": "https://example.com/a.pdf"}
+    small = from_anthropic([{"role": "user", "content": [{"type": "document", "source": link}]}])
+    parts = [
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "A" * 400_000}},
+        {"type": "input_audio", "input_audio": {"data": "A" * 64_000, "format": "mp3"}},
+    ]
+    openai = from_openai([{"role": "user", "content": parts}])
+
+    assert large.unseen_tokens == 10_000
+    assert small.unseen_tokens == 2_000
+    assert [part.unseen for part in openai.parts] == [0, 10_000 + 31]
+    assert openai.messages[1].content == "[file a.pdf]\n[input_audio]"
+
+
+def test_an_image_in_low_detail_has_a_fixed_size() -> None:
+    url = {"url": f"data:image/png;base64,{png(3000, 3000)}", "detail": "low"}
+
+    chat = from_openai([{"role": "user", "content": [{"type": "image_url", "image_url": url}]}])
+
+    assert chat.unseen_tokens == 85
+
+
+def test_a_chat_that_lost_its_end_changed_there() -> None:
+    chat = from_anthropic(agent())
+
+    written = to_anthropic(chat, draft(chat, {6: None}))
+
+    assert written.messages == list(chat.original[:3])
+    assert written.first_change == 3
+
+
+def test_a_text_that_was_no_list_of_blocks_stays_none() -> None:
+    chat = from_anthropic([{"role": "user", "content": "long"}, {"role": "user", "content": "x"}])
+    changes = {1: Message("user", "short"), 2: Message("user", " ")}
+
+    written = to_anthropic(chat, draft(chat, changes))
+
+    assert written.messages == [{"role": "user", "content": "short"}]
+
+
 def _b64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
@@ -285,12 +348,15 @@ JPEG = (
         (b"\x89PNG\r\n\x1a\n", None),
         (b"\xff\xd8\xff\xe0", None),
         (b"RIFF\0\0\0\0WEBPVP8?", None),
+        (b"\xff\xd8\xff\xc4\x00\x04ab" + JPEG[2:], (640, 480)),
+        (b"\xff\xd8\xff\xcc\x00\x04ab" + JPEG[2:], (640, 480)),
         (b"<svg>", None),
         (b"", None),
     ],
 )
 def test_an_image_s_size_is_read_from_its_header(raw: bytes, size: tuple[int, int] | None) -> None:
     assert image_size(_b64(raw)) == size
+    assert image_size(_b64(raw + bytes(300_001))) == size or size is None
 
 
 def test_what_is_no_base64_has_no_size() -> None:
@@ -437,6 +503,13 @@ BAD_ANTHROPIC: list[tuple[Any, str]] = [
 def test_what_cannot_be_read_from_anthropic_is_named(message: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         from_anthropic([message])
+
+
+def test_what_cannot_be_read_of_the_system_prompt_is_named() -> None:
+    with pytest.raises(ValueError, match=r"system\[0\]\.text: text expected, missing"):
+        from_anthropic([], [{"type": "text"}])
+    with pytest.raises(ValueError, match="system: text or a list of blocks expected, int given"):
+        from_anthropic([], 7)  # type: ignore[arg-type]
 
 
 BAD_OPENAI: list[tuple[Any, str]] = [
