@@ -31,6 +31,7 @@ from compaction.rules import (
     RuleBook,
 )
 from compaction.settings import Settings, SettingsError, read_settings
+from compaction.strategies import STRATEGIES, Outcome, Strategy
 from compaction.strategies.progressive import compact
 from compaction.summary import SummaryRequest
 from compaction.tiers import Tier, tier_for
@@ -41,6 +42,7 @@ __all__ = [
     "HARNESS9_WRITEBACK",
     "HARNESS9_WRITEBACK_EARLY",
     "RULE_BOOKS",
+    "STRATEGIES",
     "Anchor",
     "BadRecord",
     "CompactionRecord",
@@ -53,11 +55,13 @@ __all__ = [
     "Message",
     "OffloadEntry",
     "Offloads",
+    "Outcome",
     "Ports",
     "RuleBook",
     "Settings",
     "SettingsError",
     "Slot",
+    "Strategy",
     "Summariser",
     "Summary",
     "SummaryRequest",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from compaction.embedding import HashedNgrams, MemoryVectors, Vector
 from compaction.messages import Message
 from compaction.records import ZERO_TIME, OffloadEntry
 
@@ -40,12 +41,40 @@ class MemoryOffloads:
         self.files[entry.file_path] = content
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors of length one, so that similar texts have similar vectors."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where its choices are shown."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """One vector per text; those of one call can be compared with each other."""
+        ...
+
+
+class Vectors(Protocol):
+    """Where the vectors of one recall are kept."""
+
+    def add(self, key: int, vector: Vector) -> None:
+        """Keep a vector under a key."""
+        ...
+
+    def nearest(self, vector: Vector, count: int) -> Sequence[tuple[int, float]]:
+        """The most similar keys with their similarity, best first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The world as one compaction sees it. All defaults together: no world at all."""
 
     summariser: Summariser | None = None
     offloads: Offloads | None = None
+    embedder: Embedder = HashedNgrams()  # noqa: RUF009 - immutable
+    vectors: Callable[[], Vectors] = MemoryVectors
+    """Opens an empty store."""
     on_leaving: Callable[[Sequence[Message]], None] = lambda _leaving: None
     """Told what is about to be summarised, before any of it is offloaded."""
     timestamp: Callable[[], str] = lambda: ZERO_TIME

@@ -76,6 +76,8 @@ class Field:
     help: str
     least: int = 0
     choices: tuple[str, ...] = ()
+    default: float | None = None
+    """What holds where nothing is given; None where `Settings` says it."""
 
 
 FIELDS: tuple[Field, ...] = (
