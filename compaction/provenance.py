@@ -7,7 +7,7 @@ one. Nobody compares texts afterwards to find out what happened, so it cannot be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, pairwise
@@ -98,7 +98,8 @@ def sources_of(slots: Sequence[Slot]) -> tuple[int, ...]:
     )
 
 
-def _dropped(slots: Sequence[Slot], reason: str) -> Sequence[Drop]:
+def dropped(slots: Sequence[Slot], reason: str) -> Sequence[Drop]:
+    """The drops that tell of leaving out these slots."""
     return joined(
         *(
             LeftOut(reason, part.indices)
@@ -135,7 +136,7 @@ class Draft:
         """Only the slots at the positions in `wanted`, which rise; the others become drops."""
         ends = [0, *(end for stretch in wanted for end in (stretch.start, stretch.stop))]
         gaps = zip(ends[::2], [*ends[1::2], len(self.slots)], strict=True)
-        drops = (_dropped(self.slots[start:stop], reason) for start, stop in gaps)
+        drops = (dropped(self.slots[start:stop], reason) for start, stop in gaps)
         kept = (self.slots[stretch.start : stretch.stop] for stretch in wanted)
         return Draft(joined(*kept), joined(self.drops, *drops))
 
@@ -148,7 +149,7 @@ class Draft:
         gone: list[Slot] = []
         for slot, want in zip(self.slots, wanted, strict=True):
             (kept if want else gone).append(slot)
-        return Draft(tuple(kept), joined(self.drops, _dropped(gone, reason)))
+        return Draft(tuple(kept), joined(self.drops, dropped(gone, reason)))
 
     def with_slots(self, changes: Mapping[int, Slot]) -> Draft:
         """Other slots at the positions in `changes`, which rise."""
@@ -167,7 +168,8 @@ def violations(draft: Draft, before: Sequence[Message]) -> list[str]:
     2. KEPT has one source and *is* that message; OFFLOADED and TRIMMED have one source and
        keep its role and result id;
     3. SUMMARISED has at least one source (see `Slot`); INSERTED has none;
-    4. sources of surviving messages stay in order.
+    4. sources of surviving messages stay in order; a tool result alone may move, from wherever it
+       stood after its call to directly behind it.
     """
     return [
         *_unaccounted(draft, len(before)),
@@ -208,9 +210,25 @@ def _misfits(slot: Slot, before: Sequence[Message]) -> list[str]:
 
 
 def _disorder(draft: Draft) -> list[str]:
-    order = [source for slot in draft.slots for source in slot.sources]
+    order = [source for slot in _unmoved(draft.slots) for source in slot.sources]
     return [
         f"message {later} comes after message {earlier}"
         for earlier, later in pairwise(order)
         if later <= earlier
     ]
+
+
+def _unmoved(slots: Sequence[Slot]) -> Iterator[Slot]:
+    """The slots that must stand in order: all but the results directly behind their own call."""
+    waiting: Counter[str] = Counter()
+    called_at: tuple[int, ...] = ()
+    for slot in slots:
+        message = slot.message
+        came_later = slot.sources > called_at or not slot.sources
+        if waiting[message.tool_call_id] > 0 and came_later:
+            waiting[message.tool_call_id] -= 1
+            continue
+        calls = message.tool_calls if message.role == "assistant" else ()
+        waiting = Counter(call.id for call in calls if call.id)
+        called_at = slot.sources
+        yield slot

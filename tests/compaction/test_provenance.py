@@ -18,6 +18,7 @@ from compaction import (
     Ports,
     Settings,
     Slot,
+    ToolCall,
     compact,
     estimate,
     violations,
@@ -167,3 +168,23 @@ LAWLESS = {
 @pytest.mark.parametrize("says", LAWLESS)
 def test_a_broken_account_is_named(says: str) -> None:
     assert says in violations(LAWLESS[says], [ONE, TWO])
+
+
+CALL = Message("assistant", "", (ToolCall("c1", "bash"),))
+RESULT = Message("user", "42", tool_call_id="c1")
+
+
+def test_a_result_may_move_to_directly_behind_its_own_call_and_nowhere_else() -> None:
+    before = [CALL, ONE, RESULT, TWO]
+    call, one, result, two = Draft.of(before).slots
+
+    assert violations(Draft((call, result, one, two)), before) == []
+    assert violations(Draft((result, call, one, two)), before) != []
+    assert violations(Draft((call, one, two, result)), before) != []
+
+
+def test_a_result_that_came_before_the_call_may_not_move_behind_it() -> None:
+    before = [RESULT, CALL]
+    result, call = Draft.of(before).slots
+
+    assert violations(Draft((call, result)), before) == ["message 0 comes after message 1"]
