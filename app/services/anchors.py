@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from gettext import gettext as _
 
+from app.services.messages import is_long
 from app.sources.model import Session
 from compaction.anchors import HEADINGS, says_nothing
 from compaction.records import CompactionRecord
 from compaction.tiers import Tier
+
+_COLUMN = 92
+"""Characters of a line of an anchor's text."""
 
 
 class Change(StrEnum):
@@ -35,6 +39,11 @@ class Version:
     text: str
     tier: Tier
     timestamp: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is cut short until the reader opens it."""
+        return is_long(self.text, _COLUMN)
 
     @property
     def carried(self) -> int:

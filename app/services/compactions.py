@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from gettext import gettext as _
 from itertools import groupby
@@ -65,7 +65,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Consecutive compactions that did the same thing."""
+    """Consecutive compactions at one tier, all sound or all failed in the same way."""
 
     key: str
     label: str
@@ -102,6 +102,16 @@ class CompactionList:
 
 
 @dataclass(frozen=True, slots=True)
+class MovedResult:
+    """A tool result that a compaction moved to a file, as its record reports it."""
+
+    entry: OffloadEntry
+    message: int | None
+    """Number of the stored message; None where its row is gone."""
+    is_on_disk: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One compaction, with its diff where its messages are still there."""
 
@@ -118,7 +128,7 @@ class Step:
     right_title: str
     said: CompactionText | None
     """Anchors and summary as the record has them."""
-    offloads: tuple[OffloadEntry, ...]
+    offloads: tuple[MovedResult, ...]
     error_says: str
     episode_says: str
 
@@ -182,7 +192,7 @@ def step(session: Session, n: int, expanded: bool = False) -> Step:
         diff=None if sides is None else diff(sides, expanded),
         right_title=_("What the model saw"),
         said=_said(record),
-        offloads=record.offloaded or (),
+        offloads=tuple(_moved(session, record, view)),
         error_says=_error_says(record),
         episode_says=_episode_says(every, n),
     )
@@ -212,6 +222,7 @@ def sides_of(session: Session, record: CompactionRecord, view: View) -> Sides:
         (system, *view.before[1:]),
         replace(view.draft, slots=slots),
         moved=frozenset(entry.tool_call_id for entry in record.offloaded or ()),
+        files=_files(session),
         unknown=_unknown(session, view),
     )
 
@@ -242,6 +253,19 @@ def opened_of(
     if view is None:
         raise NotFound(_("There is nothing folded there."))
     return opened(sides_of(session, verdict.record, view), first, last, fate)
+
+
+def _files(session: Session) -> frozenset[str]:
+    return frozenset(file.tool_call_id for file in session.offloads)
+
+
+def _moved(session: Session, record: CompactionRecord, view: View | None) -> Iterable[MovedResult]:
+    before = () if view is None else view.before
+    numbers = {message.tool_call_id: number for number, message in enumerate(before)}
+    files = _files(session)
+    for entry in record.offloaded or ():
+        call_id = entry.tool_call_id
+        yield MovedResult(entry, numbers.get(call_id) if call_id else None, call_id in files)
 
 
 def _entry(n: int, verdict: Verdict) -> Entry:
@@ -312,7 +336,12 @@ def _episode_says(every: Sequence[Entry], n: int) -> str:
     group = next(g for g in _alike(every) if g[0].n <= n <= g[-1].n)
     if len(group) == 1:
         return ""
-    return _("%(i)s of %(n)s alike: compactions %(first)s to %(last)s did the same thing.") % {
+    says = (
+        _("%(i)s of %(n)s in a row with this error: compactions %(first)s to %(last)s.")
+        if group[0].error
+        else _("%(i)s of %(n)s in a row at this tier: compactions %(first)s to %(last)s.")
+    )
+    return says % {
         "i": n - group[0].n + 1,
         "n": len(group),
         "first": group[0].n,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from gettext import gettext as _
 
 from app.errors import NotFound
@@ -14,6 +14,7 @@ from app.services.messages import (
     Kind,
     compaction_text,
     excerpt,
+    is_long,
     kind_of,
 )
 from app.text import shortened
@@ -24,6 +25,8 @@ from compaction.tokens import BYTES_PER_TOKEN, message_bytes
 SHOWN = 1200
 """Characters of a message in a row; the rest is in the History view."""
 SHOWN_ARGUMENTS = 160
+_COLUMN = 40
+"""Characters that a line of one side holds, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,13 @@ class Cell:
     """Its text was moved to a file, or is what stands for one."""
     is_known: bool = True
     """Otherwise the body says why there is none."""
+    file: str = ""
+    """The call id of the offloaded file with its whole text, where that can be opened."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its text is cut short until the reader opens it."""
+        return is_long(self.body.text, _COLUMN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,8 @@ class Sides:
     """The session's number of each input message; by default the index, system being 0."""
     moved: frozenset[str] = frozenset()
     """Call ids whose results the compaction moved to files."""
+    files: frozenset[str] = frozenset()
+    """Call ids whose offloaded files can be opened."""
     unknown: Mapping[int, str] = field(default_factory=dict)
     """Input indices of messages whose text is not known, and what is shown instead."""
 
@@ -219,7 +231,8 @@ def _left(sides: Sides, index: int) -> Cell:
     if index in sides.unknown:
         body, tokens = excerpt(sides.unknown[index]), _tokens((message,))
         return Cell(sides.number(index), kind_of(message), body, tokens, is_known=False)
-    return cell(message, sides.number(index), message.tool_call_id in sides.moved)
+    moved = message.tool_call_id in sides.moved
+    return _with_file(sides, cell(message, sides.number(index), moved), message)
 
 
 def _right(sides: Sides, slot: int) -> Cell:
@@ -227,7 +240,13 @@ def _right(sides: Sides, slot: int) -> Cell:
     if entry.fate is Fate.KEPT:
         return _left(sides, entry.sources[0])
     number = sides.number(entry.sources[0]) if len(entry.sources) == 1 else None
-    return cell(entry.message, number)
+    return _with_file(sides, cell(entry.message, number), entry.message)
+
+
+def _with_file(sides: Sides, shown: Cell, message: Message) -> Cell:
+    if shown.moved and message.tool_call_id in sides.files:
+        return replace(shown, file=message.tool_call_id)
+    return shown
 
 
 def cell(message: Message, number: int | None, moved: bool = False) -> Cell:

@@ -25,6 +25,8 @@ _ARGUMENT_EXCERPT = 1_500
 _SLACK = 1.2
 _OPEN_BYTES, _OPEN_LINES = 900, 10
 _SHORT = 140
+_UNASKED = 8
+"""Lines of a text that are shown before the reader asks for the rest."""
 _REFERENCES = "## Offloaded References\n"
 _TELLING = ("path", "file_path", "command", "cmd", "pattern", "query", "url", "name", "description")
 
@@ -69,6 +71,11 @@ def excerpt(text: str, longest: int = EXCERPT) -> Excerpt:
     """The beginning of `text`; all of it where cutting would hide only a little."""
     cut = text if len(text) <= longest * _SLACK else text[:longest]
     return Excerpt(cut, 0, len(text))
+
+
+def is_long(text: str, column: int) -> bool:
+    """Whether `text` takes more lines of `column` characters than are shown unasked."""
+    return sum(1 + len(line) // column for line in text.splitlines()) > _UNASKED
 
 
 def chunk(text: str, start: int) -> Excerpt:

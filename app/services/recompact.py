@@ -263,7 +263,7 @@ def measures(ours: CompactionRecord, recorded: CompactionRecord | None) -> tuple
         Measure(_("Tier"), "", _tier(recorded), _tier(ours)),
         _number(_("Tokens before"), _("est."), "tokens_before", ours, recorded),
         _number(_("Tokens after"), _("est."), "tokens_after", ours, recorded, less=True),
-        Measure(_("Left of the size"), "", _ratio(recorded), _ratio(ours)),
+        Measure(_("Size after, of before"), "", _ratio(recorded), _ratio(ours)),
         _number(_("Messages before"), "", "msgs_before", ours, recorded),
         _number(_("Messages after"), "", "msgs_after", ours, recorded),
         _number(_("Summarised"), _("messages"), "summarized", ours, recorded),

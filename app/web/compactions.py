@@ -39,7 +39,14 @@ def fold(session_id: str, n: int) -> Response:
         services().session(session_id), n, first, last, request.args.get("fate", "kept")
     )
     title = _("Messages %(first)s to %(last)s") % {"first": first, "last": last}
-    place = Place(title, session_id, "compactions", crumbs=(Crumb(str(n)),))
+    back = url_for("compactions.step_page", session_id=session_id, n=n)
+    place = Place(title, session_id, "compactions", crumbs=(Crumb(str(n), back), Crumb(title)))
     return render(
-        "compactions/fold.html", "opened", place, rows=rows, left=left, session_id=session_id
+        "compactions/fold.html",
+        "opened",
+        place,
+        rows=rows,
+        left=left,
+        session_id=session_id,
+        back=back,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gettext import gettext as _
+
 from flask import Blueprint, Response, request
 
 from app.services.offloads import offload_list, offload_page
@@ -16,7 +18,7 @@ bp = Blueprint("offloads", __name__, url_prefix="/sessions/<session_id>")
 def index(session_id: str) -> Response:
     """All of them."""
     view = offload_list(services().session(session_id))
-    place = Place(view.title, session_id, "offloads")
+    place = Place(_("Offloads"), session_id, "offloads")
     return render("offloads/index.html", "editor", place, view=view)
 
 
@@ -30,5 +32,6 @@ def page(session_id: str) -> Response:
     offset = request.args.get("offset", 0, type=int)
     view = offload_page(services().session(session_id), call_id, offset)
     name = shortened(call_id, 32)
-    place = Place(view.title, session_id, "offloads", tab=name, crumbs=(Crumb(name),))
+    title = _("Offload %(name)s") % {"name": name}
+    place = Place(title, session_id, "offloads", tab=name, crumbs=(Crumb(name),))
     return render("offloads/page.html", "editor", place, view=view)

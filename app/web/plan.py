@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gettext import gettext as _
+
 from flask import Blueprint, Response
 
 from app.services.plan import plans_of
@@ -15,4 +17,4 @@ bp = Blueprint("plan", __name__)
 def page(session_id: str) -> Response:
     """All of them, each with how far it has got."""
     view = plans_of(services().session(session_id))
-    return render("plan/page.html", "editor", Place(view.title, session_id, "plan"), view=view)
+    return render("plan/page.html", "editor", Place(_("Plan"), session_id, "plan"), view=view)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request, url_for
 
 from app.services.recompact import RecompactPage, opened, recompact_page
-from app.web.navigation import Place
+from app.web.navigation import Crumb, Place
 from app.web.render import render, services
 
 bp = Blueprint("recompact", __name__)
@@ -33,9 +33,18 @@ def fold(session_id: str) -> Response:
     view = _page(session_id)
     first, last = (request.args.get(name, -1, int) for name in ("first", "last"))
     rows, left = opened(view, first, last, request.args.get("fate", "kept"))
-    place = Place(_("Re-compact"), session_id, "recompact")
+    title = _("Messages %(first)s to %(last)s") % {"first": first, "last": last}
+    query = {k: v for k, v in request.args.items() if k not in ("first", "last", "fate")}
+    back = f"{url_for('recompact.form', session_id=session_id)}?{urlencode(query)}"
+    place = Place(title, session_id, "recompact", crumbs=(Crumb(title),))
     return render(
-        "compactions/fold.html", "opened", place, rows=rows, left=left, session_id=session_id
+        "compactions/fold.html",
+        "opened",
+        place,
+        rows=rows,
+        left=left,
+        session_id=session_id,
+        back=back,
     )
 
 
