@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 OURS = (".py", ".md", ".toml", ".html", ".css", ".js", ".yml", ".sh", "")
 """Suffixes of text that people of this project wrote."""
-NOT_OURS = ("examples/", "static/vendor/", "tests/corpus/", "tests/golden/")
+NOT_OURS = ("examples/", "static/vendor/", "tests/e2e/vendor/", "tests/corpus/", "tests/golden/")
 
 MACHINE = re.compile(r"(?<![\w.])/(?:root|work|mnt)/[\w.]+")
 REGISTRY = re.compile(r"\b(?:pypi\.org|pythonhosted\.org|npmjs\.(?:com|org))\b")

@@ -118,3 +118,52 @@ def test_every_anchor_is_there_with_its_versions(opened: Open) -> None:
     page.locator("section.anchor").first.get_by_role("link", name="#11").click()
 
     expect(page).to_have_title("Compaction 11 of 48 · project · Anchorline")
+
+
+def test_a_long_message_is_opened_with_the_keyboard_and_never_scrolls_by_itself(
+    opened: Open,
+) -> None:
+    page = go(opened, f"{LOOPING}/compactions/12")
+    text = page.locator("#diff .message-text:has(+ .whole)").first
+    cut_short = text.evaluate("(one) => one.clientHeight")
+
+    text.locator("+ .whole summary").press("Enter")
+
+    assert text.evaluate("(one) => one.clientHeight") > cut_short
+    assert text.evaluate("(one) => one.scrollHeight - one.clientHeight") == 0
+    assert text.evaluate("(one) => getComputedStyle(one).overflowY") == "visible"
+
+
+def test_an_offloaded_result_leads_to_its_file_and_to_its_message(opened: Open) -> None:
+    page = go(opened, f"{LOOPING}/compactions/5")
+    row = page.locator(".section tbody tr")
+    in_history = row.get_by_role("link", name="message").get_attribute("href")
+
+    page.locator("#diff").get_by_role("link", name="Open the file").first.click()
+    expect(page.locator("#main .lines")).to_be_visible()
+
+    assert in_history is not None
+    assert in_history.startswith(f"{LOOPING}/history?at=")
+
+
+def test_without_scripts_a_fold_is_a_page_with_a_way_back(opened: Open) -> None:
+    window = opened(java_script_enabled=False)
+    page = window.page
+    page.goto(f"{window.address}{LOOPING}/recompact?n=12&soft=65")
+    before = page.url
+
+    page.locator(".diff-fold").first.click()
+    expect(page.locator("#main article").first).to_be_visible()
+    page.get_by_role("link", name="Back to the comparison").click()
+
+    expect(page).to_have_url(before)
+
+
+@pytest.mark.parametrize("view", ["compactions", "compactions/12", "recompact?n=12", "offloads"])
+def test_nothing_is_cut_off_in_a_narrow_window(opened: Open, view: str) -> None:
+    window = opened(width=900)
+    window.page.goto(f"{window.address}{LOOPING}/{view}")
+
+    beyond = window.page.locator("#editor").evaluate("(one) => one.scrollWidth - one.clientWidth")
+
+    assert beyond <= 0
