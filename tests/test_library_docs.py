@@ -47,7 +47,7 @@ def test_the_page_about_claude_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch
 
     assert names["result"].fallback == ""
     assert names["outcome"].failure is None
-    assert names["count"].is_exact
+    assert names["count"].tokens > 0
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Limits)])

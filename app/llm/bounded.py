@@ -34,9 +34,9 @@ class Deadline:
     def check(self, cancel: Event) -> None:
         """Raises Cancelled or TimedOut where either is so."""
         if cancel.is_set():
-            raise Cancelled("the summary was cancelled")
+            raise Cancelled("cancelled")
         if not self.left:
-            raise TimedOut(f"no summary within {self.seconds:g} s")
+            raise TimedOut(f"no answer from Claude within {self.seconds:g} s")
 
 
 @dataclass(frozen=True, slots=True)

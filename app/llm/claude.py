@@ -155,7 +155,7 @@ class ClaudeSummariser:
                 if attempt == self._limits.attempts - 1 or pause >= deadline.left:
                     raise
                 if self._cancel.wait(pause):
-                    raise Cancelled("the summary was cancelled") from None
+                    raise Cancelled("cancelled") from None
         raise AssertionError("a summary needs at least one attempt")
 
     def _attempt(

@@ -12,6 +12,9 @@ from compaction import Message, ToolCall, estimate
 from compaction.counters import Count, FlaggedCounter
 from tests.fake_api import Answer, Fail, FakeApi, Hang, Say
 
+PATIENT = 60.0
+"""Seconds: more than a busy machine needs."""
+
 HISTORY = [
     Message("system", "You are an agent."),
     Message("user", "Port it"),
@@ -21,7 +24,7 @@ HISTORY = [
 
 
 def test_the_count_is_the_service_s(api: FakeApi, access: Access) -> None:
-    counter = ClaudeCounter(access)
+    counter = ClaudeCounter(access, PATIENT)
 
     count = counter.measure(HISTORY)
 
@@ -34,7 +37,7 @@ def test_the_count_is_the_service_s(api: FakeApi, access: Access) -> None:
 
 
 def test_a_conversation_is_counted_once(api: FakeApi, access: Access) -> None:
-    counter = ClaudeCounter(access)
+    counter = ClaudeCounter(access, PATIENT)
 
     counter.measure(HISTORY)
     counter.measure(list(HISTORY))
@@ -44,7 +47,7 @@ def test_a_conversation_is_counted_once(api: FakeApi, access: Access) -> None:
 
 
 def test_few_conversations_are_remembered(api: FakeApi, access: Access) -> None:
-    counter = ClaudeCounter(access)
+    counter = ClaudeCounter(access, PATIENT)
     for number in range(REMEMBERED + 1):
         counter.measure([Message("user", f"{number}")])
 
@@ -55,19 +58,19 @@ def test_few_conversations_are_remembered(api: FakeApi, access: Access) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("answer", "seconds", "why"),
     [
-        (Fail(529, "Overloaded", "overloaded_error"), "Claude: Overloaded"),
-        (Fail(500, "oops"), "Claude: oops"),
-        (Hang(), "no summary within"),
+        (Fail(529, "Overloaded", "overloaded_error"), PATIENT, "Claude: Overloaded"),
+        (Fail(500, "oops"), PATIENT, "Claude: oops"),
+        (Hang(), 0.3, "no answer from Claude within 0.3 s"),
     ],
 )
 def test_without_an_answer_the_count_is_an_estimate_with_the_reason(
-    api: FakeApi, access: Access, answer: Answer, why: str
+    api: FakeApi, access: Access, answer: Answer, seconds: float, why: str
 ) -> None:
     api.answers = [answer]
 
-    count = ClaudeCounter(access, seconds=0.3).measure(HISTORY)
+    count = ClaudeCounter(access, seconds).measure(HISTORY)
 
     assert (count.tokens, count.is_exact) == (estimate(HISTORY), False)
     assert why in count.why
@@ -75,7 +78,7 @@ def test_without_an_answer_the_count_is_an_estimate_with_the_reason(
 
 def test_an_estimate_is_not_remembered(api: FakeApi, access: Access) -> None:
     api.answers = [Fail(500), Say()]
-    counter = ClaudeCounter(access)
+    counter = ClaudeCounter(access, PATIENT)
 
     first, second = counter.measure(HISTORY), counter.measure(HISTORY)
 
@@ -83,7 +86,7 @@ def test_an_estimate_is_not_remembered(api: FakeApi, access: Access) -> None:
 
 
 def test_a_wrong_key_is_named_without_being_shown(api: FakeApi, access: Access) -> None:
-    count = ClaudeCounter(replace(access, key="sk-ant-wrong")).measure(HISTORY)
+    count = ClaudeCounter(replace(access, key="sk-ant-wrong"), PATIENT).measure(HISTORY)
 
     assert count.why == "Claude: invalid x-api-key: [key]"
 
@@ -99,7 +102,7 @@ def test_a_wrong_key_is_named_without_being_shown(api: FakeApi, access: Access) 
 def test_what_the_service_does_not_take_is_estimated(
     access: Access, history: list[Message], why: str
 ) -> None:
-    count = ClaudeCounter(access).measure(history)
+    count = ClaudeCounter(access, PATIENT).measure(history)
 
     assert count == Count(estimate(history), is_exact=False, why=count.why)
     assert why in count.why
