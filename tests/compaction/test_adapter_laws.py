@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.llm.offline import OfflineSummariser
 from compaction import (
     HARNESS9_WRITEBACK,
+    STRATEGIES,
     Draft,
     MemoryOffloads,
     Message,
@@ -46,11 +48,11 @@ def _same(one: list[Any], other: list[Any]) -> bool:
 
 
 def _compacted(chat: Chat, tier: Tier, tail: int) -> Draft:
-    settings = Settings(
+    ladder = Settings(
         100_000, min_tail=tail, offload_bytes=100, offloader_bytes=100, rules=HARNESS9_WRITEBACK
     )
     ports = Ports(OfflineSummariser(), MemoryOffloads())
-    return compact(chat.messages, settings, ports, tier=tier).draft
+    return compact(chat.messages, ladder, ports, tier=tier).draft
 
 
 @given(anthropic_chats())
@@ -88,6 +90,24 @@ def test_a_compacted_anthropic_chat_is_one_that_the_api_takes(
     if written.messages:
         assert _refused(written.messages, written.system) is None
     assert (messages, system) == before
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@settings(max_examples=30)
+@given(anthropic_chats(), st.sampled_from([20, 60, 200, 1000]), st.integers(1, 4))
+def test_what_any_strategy_leaves_is_a_chat_that_the_api_takes(
+    name: str, given_chat: tuple[list[Json], Any], window: int, tail: int
+) -> None:
+    messages, system = given_chat
+    chat = from_anthropic(messages, system)
+    small = Settings(window, min_tail=tail, offload_bytes=100, offloader_bytes=100)
+    ports = Ports(OfflineSummariser(), MemoryOffloads())
+
+    outcome = STRATEGIES[name].compact(chat.messages, small, ports)
+
+    written = to_anthropic(chat, outcome.draft)
+    if written.messages:
+        assert _refused(written.messages, written.system) is None
 
 
 @given(anthropic_chats(), TIERS, st.integers(1, 6))
