@@ -82,7 +82,7 @@ def _glimpse(cell: Cell) -> str:
     said = cell.compaction
     text = cell.body.text
     if said is not None:
-        text = " / ".join(f"{a.heading}: {first_line(a.text)}" for a in said.anchors)
+        text = " / ".join(f"{a.heading}: {first_line(a.text.text)}" for a in said.anchors)
     calls = ", ".join(f"{call.name} {call.arguments}" for call in cell.calls)
     return shortened(first_line(text or calls), 100)
 

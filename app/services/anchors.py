@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from gettext import gettext as _
 
-from app.services.messages import is_long
+from app.services.messages import Excerpt, excerpt, is_long
 from app.sources.model import Session
 from compaction.anchors import HEADINGS, says_nothing
 from compaction.records import CompactionRecord
@@ -44,6 +44,11 @@ class Version:
     def is_long(self) -> bool:
         """Whether it is cut short until the reader opens it."""
         return is_long(self.text, _COLUMN)
+
+    @property
+    def shown(self) -> Excerpt:
+        """The beginning of the text: a record may hold megabytes."""
+        return excerpt(self.text)
 
     @property
     def carried(self) -> int:

@@ -13,7 +13,7 @@ from app.services.diff import Cell, Diff, Row, Sides, diff, opened
 from app.services.messages import CompactionText, compaction_text
 from app.services.vitals import window_bounds
 from app.sources.model import Session
-from app.text import count, when
+from app.text import count, shortened, when
 from compaction.messages import Message
 from compaction.reconstruct import Bounds, Evidence, Verdict, View
 from compaction.reconstruct.rebuild import summary_message
@@ -139,6 +139,9 @@ def entries(session: Session) -> tuple[Entry, ...]:
 
 
 PAGE = 200
+
+LONGEST_ERROR = 1_000
+"""Characters of an error that are shown; a record may hold megabytes."""
 
 
 def listing(session: Session, start: int = 1) -> CompactionList:
@@ -285,7 +288,7 @@ def _entry(n: int, verdict: Verdict) -> Entry:
         change=_change(record.tokens_before, change),
         change_class="better" if change < 0 else "worse" if change > 0 else "dim",
         says=_says(record),
-        error=record.error,
+        error=shortened(record.error, LONGEST_ERROR),
         evidence=verdict.evidence.value,
         evidence_label=EVIDENCE_LABELS[verdict.evidence],
         reason=verdict.reason,

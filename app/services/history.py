@@ -32,6 +32,7 @@ WHOLE = 200
 """A session of up to so many messages is shown at once."""
 WINDOW = 100
 """Messages of a longer one that are shown together."""
+_MOST_DIGITS = 9
 _BEFORE = 20
 
 
@@ -264,7 +265,8 @@ def _part(message: Message, what: str, original_of: FindOriginal) -> tuple[str, 
         checked = _("Read from the file; its size and line count are those of the placeholder.")
         says = original.says or checked
         return _("Original"), original.text or "", says, original.is_sound
-    if what.isdecimal() and int(what) < len(message.tool_calls):
+    # Python refuses to read a number of thousands of digits.
+    if what.isdecimal() and len(what) <= _MOST_DIGITS and int(what) < len(message.tool_calls):
         call = message.tool_calls[int(what)]
         return call.name, call.arguments, "", True
     raise NotFound(f"A message has no part {what[:40]!r}.")

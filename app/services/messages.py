@@ -108,7 +108,7 @@ class CallView:
 @dataclass(frozen=True, slots=True)
 class AnchorView:
     heading: str
-    text: str
+    text: Excerpt
     is_absent: bool
 
 
@@ -247,7 +247,7 @@ def compaction_text(content: str) -> CompactionText:
     body, _, references = rest.partition(_REFERENCES)
     found = parse_summary(body)
     anchors = tuple(
-        AnchorView(HEADINGS[anchor.kind], anchor.content, says_nothing(anchor.content))
+        AnchorView(HEADINGS[anchor.kind], excerpt(anchor.content), says_nothing(anchor.content))
         for anchor in found.anchors
     )
     return CompactionText(anchors, excerpt(found.text), excerpt(references.strip()))

@@ -13,11 +13,12 @@ from typing import Any
 
 from app.errors import NotFound
 from app.llm.offline import OfflineSummariser
-from app.services.compactions import sides_of, stand_in, verdict_of
+from app.services.compactions import LONGEST_ERROR, sides_of, stand_in, verdict_of
 from app.services.diff import Cell, Diff, Row, Sides, diff
 from app.services.diff import opened as opened_sides
 from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
+from app.text import shortened
 from compaction.messages import Message
 from compaction.ports import MemoryOffloads, Ports, Summariser
 from compaction.records import CompactionRecord
@@ -304,7 +305,7 @@ def _ratio(record: CompactionRecord | None) -> str:
 
 
 def _fallback(record: CompactionRecord | None) -> str:
-    return "" if record is None else record.error or _("no")
+    return "" if record is None else shortened(record.error, LONGEST_ERROR) or _("no")
 
 
 @dataclass(frozen=True, slots=True)

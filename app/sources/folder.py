@@ -69,6 +69,9 @@ def _entries(folder: Path, *, folders: bool) -> Entries:
                     damage.append(Damage(path, f"{path} is a link; it was not followed."))
                 elif entry.is_dir() if folders else entry.is_file():
                     paths[entry.name] = path
+                elif not entry.is_dir() and not entry.is_file():
+                    says = f"{path} is neither a file nor a folder; it was not opened."
+                    damage.append(Damage(path, says))
     except (FileNotFoundError, NotADirectoryError):
         return Entries()
     except OSError as error:

@@ -40,7 +40,7 @@ def test_a_summary_stands_beside_everything_it_swallowed() -> None:
     assert band.right is not None
     assert band.right.kind is Kind.COMPACTION
     assert band.right.compaction is not None
-    assert band.right.compaction.anchors[0].text == "port the report"
+    assert band.right.compaction.anchors[0].text.text == "port the report"
 
 
 def test_totals_are_those_of_the_estimate() -> None:

@@ -105,7 +105,7 @@ def test_a_compaction_message_is_taken_apart() -> None:
     view = message_view(human(COMPACTED), 1)
 
     assert view.compaction is not None
-    assert [(a.heading, a.text, a.is_absent) for a in view.compaction.anchors][:2] == [
+    assert [(a.heading, a.text.text, a.is_absent) for a in view.compaction.anchors][:2] == [
         ("User Intent", "port it", False),
         ("Execution Progress", "- N/A", True),
     ]

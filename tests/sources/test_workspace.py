@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -321,3 +322,16 @@ def test_a_session_is_read_while_it_is_half_rewritten(tmp_path: Path) -> None:
         db.commit()
 
     assert workspace.session(SESSION).rows == ()
+
+
+@pytest.mark.parametrize("name", ["sessions.db", f"compaction_records/{SESSION}.jsonl"])
+def test_a_pipe_in_place_of_a_file_is_reported_and_not_waited_for(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / ".harness9" / name
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+
+    listing = open_folder(tmp_path, tmp_path / "nobody").listing()
+
+    assert [damage.path for damage in listing.damage] == [path]
