@@ -36,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"anchorline: {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_DATA
 
 
 def _never_fail_to_print() -> None:

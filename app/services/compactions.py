@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,14 +11,14 @@ from itertools import groupby
 
 from app.errors import NotFound
 from app.services.diff import Cell, Diff, Row, Sides, diff, opened
-from app.services.messages import CompactionText, compaction_text
+from app.services.messages import CompactionText, Excerpt, chunk, compaction_text
 from app.services.vitals import window_bounds
 from app.sources.model import Session
 from app.text import count, shortened, when
 from compaction.messages import Message
 from compaction.reconstruct import Bounds, Evidence, Verdict, View
 from compaction.reconstruct.rebuild import summary_message
-from compaction.records import CompactionRecord, OffloadEntry
+from compaction.records import CompactionRecord, OffloadEntry, record_line
 from compaction.tiers import Tier
 
 EVIDENCE_LABELS = {
@@ -269,6 +270,34 @@ def _moved(session: Session, record: CompactionRecord, view: View | None) -> Ite
     for entry in record.offloaded or ():
         call_id = entry.tool_call_id
         yield MovedResult(entry, numbers.get(call_id) if call_id else None, call_id in files)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordText:
+    """A stretch of a record as it stands in its file."""
+
+    session_id: str
+    n: int
+    file: str
+    line: int
+    excerpt: Excerpt
+
+
+def record_text(session: Session, n: int, start: int = 0) -> RecordText:
+    """At most 15,000 characters of record `n`, laid out one field a line, from `start` on.
+
+    Raises NotFound when there is no such record.
+    """
+    record = verdict_of(session, n).record
+    text = json.dumps(json.loads(record_line(record)), ensure_ascii=False, indent=2)
+    records = session.records
+    return RecordText(
+        session.info.id,
+        n,
+        records.path.name if records.path else "",
+        records.lines[n - 1].line,
+        chunk(text, start),
+    )
 
 
 def _entry(n: int, verdict: Verdict) -> Entry:

@@ -6,7 +6,7 @@ from gettext import gettext as _
 
 from flask import Blueprint, Response, request, url_for
 
-from app.services.compactions import listing, opened_of, step
+from app.services.compactions import listing, opened_of, record_text, step
 from app.web.navigation import Crumb, Place
 from app.web.render import render, services
 
@@ -50,3 +50,13 @@ def fold(session_id: str, n: int) -> Response:
         session_id=session_id,
         back=back,
     )
+
+
+@bp.get("/sessions/<session_id>/compactions/<int:n>/record")
+def record(session_id: str, n: int) -> Response:
+    """The record itself, a chunk at a time."""
+    view = record_text(services().session(session_id), n, request.args.get("start", 0, int))
+    title = _("Record %(n)s") % {"n": n}
+    back = url_for("compactions.step_page", session_id=session_id, n=n)
+    place = Place(title, session_id, "compactions", crumbs=(Crumb(str(n), back), Crumb(title)))
+    return render("compactions/record.html", "chunk", place, view=view, back=back)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from app.errors import NotFound
 from app.services import Services, build
 from app.services.anchors import Change, anchor_histories, anchors_view
-from app.services.compactions import entries, listing, step
+from app.services.compactions import entries, listing, record_text, step
 from app.services.timeline import timeline_view
 from compaction.anchors import HEADINGS, Anchor
 from tests.builders import SESSION, SessionData, human, make_store, record
@@ -94,6 +95,23 @@ def test_a_long_list_comes_in_pages_that_hold_each_compaction_once(tmp_path: Pat
     assert seen == list(range(1, 451))
     assert listing(session, 10**9).first == 450
     assert listing(session, -5).first == 1
+
+
+def test_a_giant_record_can_be_read_in_full_a_chunk_at_a_time(tmp_path: Path) -> None:
+    giant = record(tier=3, summary_text="详" * 40_000 + "the end")
+    make_store(tmp_path, [SessionData(runs=((human("hi"),),), records=[record(), giant])])
+    session = build(tmp_path, tmp_path).session(SESSION)
+
+    text, start = "", 0
+    while True:
+        page = record_text(session, 2, start)
+        text += page.excerpt.text
+        start = page.excerpt.end
+        if not page.excerpt.rest:
+            break
+
+    assert json.loads(text)["summary_text"] == giant.summary_text
+    assert page.line == 2
 
 
 def anchors(**texts: str) -> tuple[Anchor, ...]:
