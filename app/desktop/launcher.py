@@ -145,41 +145,42 @@ class WindowProcess:
             self._process.stdin.flush()
 
     def last_words(self) -> str:
-        """Why the process ended by itself, as half a sentence."""
+        """Why the process ended by itself, as half a sentence; waits until it has."""
         if self._missing == "":
             return "no web view is installed: pip install 'anchorline[desktop]'"
         if self._missing:
             return f"its web view cannot be loaded: {self._missing[:_SHOWN_OF_ERRORS]}"
         code = self._process.wait()
-        for listener in self._listeners:
-            listener.join(1)
+        self.close()
         said = [line for line in self._errors if line]
         telling = [line for line in said if "display" in line or "cannot open" in line]
         words = (telling or said[-1:] or ["it said nothing"])[0]
         return f"its process ended with code {code}: {words[:_SHOWN_OF_ERRORS]}"
 
     def close(self) -> None:
-        """Close the window and end its process, and with it all that it started."""
+        """Close the window and end its process with all that it started; may be called twice."""
         assert self._process.stdin
+        if self._process.stdin.closed:
+            return
         with suppress(BrokenPipeError):
             self._process.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(_UNTIL_CLOSED)
-        except subprocess.TimeoutExpired:
-            self._kill()
+        self._kill()
+        self._process.wait()
         for listener in self._listeners:
-            listener.join(1)
+            listener.join()
         for pipe in (self._process.stdout, self._process.stderr):
-            if pipe and not any(one.is_alive() for one in self._listeners):
-                pipe.close()
+            assert pipe
+            pipe.close()
 
     def _kill(self) -> None:
         if sys.platform == "win32":
             self._process.kill()
         else:
-            with suppress(ProcessLookupError):
+            # Helpers of a web view that died may linger, and hold on to the pipes.
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
     def _hear_answers(self) -> None:
         assert self._process.stdout

@@ -84,8 +84,9 @@ class _ClientMessage(ctypes.Structure):
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def screen() -> Iterator[Screen]:
+    """A fresh one for each test: a window of the test before may take a moment to go."""
     if sys.platform != "linux":
         pytest.skip("windows are tested on an X server")
     for program in ("Xvfb", "xdotool"):

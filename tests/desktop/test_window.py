@@ -56,10 +56,19 @@ def expected_to_end(*pids: int) -> Iterator[None]:
 def descendants(pid: int) -> list[int]:
     """All processes below one, the nearest first."""
     found = [pid]
+    parents = dict(_parents())
     for one in found:
-        tasks = Path(f"/proc/{one}/task").glob("*/children")
-        found += [int(child) for task in tasks for child in task.read_text().split()]
+        found += [child for child, parent in parents.items() if parent == one]
     return found[1:]
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Every process with its parent."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            # The name, in parentheses, may hold anything.
+            fields = status.read_text("utf-8", "replace").rpartition(")")[2].split()
+            yield int(status.parent.name), int(fields[1])
 
 
 def command_line(pid: int) -> str:
