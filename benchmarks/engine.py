@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from compaction import (
     HARNESS9_VIEW,
     HARNESS9_WRITEBACK,
+    STRATEGIES,
     Draft,
     MemoryOffloads,
     Message,
@@ -83,6 +84,12 @@ def _replay(settings: Settings, messages: list[Message]) -> object:
     return list(replay(SYSTEM, messages, settings, _world()))
 
 
+def _strategy(name: str) -> Step:
+    return lambda messages: STRATEGIES[name].compact(
+        [SYSTEM, *messages], Settings(max(1, estimate(messages))), _world()
+    )
+
+
 def _compaction(tier: Tier) -> Step:
     return lambda messages: (
         compact([SYSTEM, *messages], Settings(WINDOW), _world(), tier=tier).record
@@ -103,6 +110,7 @@ STEPS: dict[str, Step] = {
     "one Soft compaction": _compaction(Tier.SOFT),
     "one Full compaction": _compaction(Tier.FULL),
     "repair": lambda m: repair(Draft.of(m[1::2])),
+    **{name: _strategy(name) for name in STRATEGIES if name != "progressive"},
 }
 
 

@@ -27,7 +27,7 @@ def _through(slot: Slot, earlier: tuple[Slot, ...]) -> Slot:
     if slot.fate is Fate.INSERTED:
         return slot
     if slot.fate is Fate.SUMMARISED:
-        sources = tuple(source for index in slot.sources for source in earlier[index].sources)
+        sources = tuple(sorted(s for index in slot.sources for s in earlier[index].sources))
         return replace(slot, sources=sources, fate=slot.fate if sources else Fate.INSERTED)
     (index,) = slot.sources
     before = earlier[index]

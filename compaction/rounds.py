@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from compaction.messages import Message
+from compaction.pairs import is_result
 from compaction.summary import COMPACTION_MARKER, ONE_SHOT_MARKER
 
 
@@ -68,7 +69,7 @@ def _first(messages: Sequence[Message]) -> int:
 
 
 def _opens(message: Message) -> bool:
-    return not message.is_tool_result
+    return not is_result(message)
 
 
 def _round_starts(messages: Sequence[Message]) -> Iterator[int]:

@@ -72,4 +72,4 @@ def test_the_benchmark_prints_the_rows_that_the_page_shows() -> None:
 
     measured = [line[:34].strip() for line in printed.splitlines()[1:]]
     assert [name for name in measured if f"| {name} |" not in PAGE] == []
-    assert len(measured) == 9
+    assert len(measured) == 16

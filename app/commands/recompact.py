@@ -29,7 +29,7 @@ def _run(args: Namespace) -> int:
 
     session = session_of(args)
     try:
-        choice = read_choice(_values(args.set), default_choice(session))
+        choice = read_choice(values_of(args.set), default_choice(session))
     except SettingsError as error:
         raise UsageError(str(error)) from error
     given = input_for(session, choice, n=args.at)
@@ -64,7 +64,7 @@ def _run(args: Namespace) -> int:
     return 0
 
 
-def _values(pairs: Iterable[str]) -> dict[str, str]:
+def values_of(pairs: Iterable[str]) -> dict[str, str]:
     values = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

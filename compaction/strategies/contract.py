@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from compaction.compose import compose
 from compaction.messages import Message
+from compaction.pairs import mend
 from compaction.ports import Ports
 from compaction.provenance import Draft, Fate
 from compaction.records import OffloadEntry
-from compaction.repair import repair as mend
 from compaction.result import Memory
 from compaction.settings import Field, Settings, SettingsError, read_value
 from compaction.tokens import message_bytes
@@ -36,7 +37,7 @@ class Outcome:
     ran: tuple[str, ...] = ()
     """The layers that ran, of a strategy that has some."""
     mended: int = 0
-    """Messages put in or left out so that calls and results pair."""
+    """Messages put in, moved or left out so that calls and results pair."""
 
     @property
     def summarised(self) -> int:
@@ -101,26 +102,24 @@ class Strategy:
         or than the mended input where that had broken pairs. Raises SettingsError for options that
         cannot be used; whatever a summariser, an embedder or a store raises ends up in `error`.
         """
-        before = tuple(messages)
-        outcome = self.run(before, settings, ports, memory, self.read(values or {}))
-        return _guarded(outcome, before, memory) if self.guarded else outcome
-
-
-def _guarded(outcome: Outcome, before: tuple[Message, ...], memory: Memory) -> Outcome:
-    mended = mend(outcome.draft)
-    if _size(mended) > _size(Draft.of(before)):
-        untouched = mend(Draft.of(before))
-        if _size(mended) > _size(untouched):
+        before, options = tuple(messages), self.read(values or {})
+        if not self.guarded:
+            return self.run(before, settings, ports, memory, options)
+        # Mended first, so that a strategy finds every tool batch whole; and again, should it have
+        # parted one.
+        whole = mend(Draft.of(before))
+        outcome = self.run(whole.messages, settings, ports, memory, options)
+        draft = compose(whole, mend(outcome.draft))
+        if _size(draft) > max(_size(Draft.of(before)), _size(whole)):
             error = outcome.error or "the result would have been larger than the conversation"
-            outcome = replace(outcome, draft=Draft.of(before), memory=memory, error=error)
-            mended = untouched
-    return replace(outcome, draft=mended, mended=_changes(outcome.draft, mended))
+            outcome, draft = replace(outcome, memory=memory, error=error), whole
+        return replace(outcome, draft=draft, mended=_mended(whole))
 
 
 def _size(draft: Draft) -> int:
     return sum(map(message_bytes, draft.messages))
 
 
-def _changes(before: Draft, after: Draft) -> int:
-    left_out = len(after.drops) - len(before.drops)
-    return left_out + len(after.slots) - (len(before.slots) - left_out)
+def _mended(whole: Draft) -> int:
+    put_in = sum(slot.fate is not Fate.KEPT or slot.reason != "" for slot in whole.slots)
+    return len(whole.drops) + put_in

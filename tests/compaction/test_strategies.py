@@ -10,6 +10,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from compaction import Fate, Memory, Message, Ports, Settings, SettingsError, estimate, violations
+from compaction.pairs import broken_pairs, mend
+from compaction.provenance import Draft
 from compaction.rounds import is_persons
 from compaction.strategies import STRATEGIES, Strategy
 from tests.compaction.generators import ANSWERS, CONVERSATIONS, ORDERLY, SETTINGS, Answers, Shelf
@@ -100,6 +102,25 @@ def test_a_second_run_without_new_messages_changes_nothing(
     again = strategy.run(view, settings, ports(answers), first.memory, values)
 
     assert again.draft.messages == view
+
+
+@every_guarded
+@given(CONVERSATIONS, SETTINGS, OPTIONS, WORLDS)
+@few
+def test_pairs_are_valid_and_nothing_is_larger_than_its_input_mended(
+    strategy: Strategy,
+    messages: list[Message],
+    settings: Settings,
+    options: dict[str, float],
+    answers: list[str | None],
+) -> None:
+    outcome = strategy.compact(messages, settings, ports(answers), values=own(strategy, options))
+
+    view, mended = outcome.draft.messages, mend(Draft.of(messages)).messages
+    again = strategy.compact(view, settings, Ports(), outcome.memory, own(strategy, options))
+    assert broken_pairs(view) == []
+    assert estimate(view) <= max(estimate(messages), estimate(mended))
+    assert again.mended == 0
 
 
 @every_strategy

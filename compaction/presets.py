@@ -1,0 +1,224 @@
+"""Strategies set up in the manner of other systems: data, each with where it was read.
+
+None claims to do what its namesake does: a preset takes over the numbers that this engine has a
+place for, and `differs` says what is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+
+class Confidence(StrEnum):
+    """How well the numbers are known."""
+
+    READ = "read"
+    """In the system's code or its official documentation."""
+    SECOND_HAND = "second-hand"
+    """In what others wrote about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A strategy with the numbers of another system."""
+
+    name: str
+    manner_of: str
+    strategy: str
+    source: str
+    """What was read, with its version where it has one."""
+    confidence: Confidence
+    differs: str
+    """What its namesake does otherwise."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """For `read_settings`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """For the strategy."""
+
+
+_PRESETS = (
+    Preset(
+        "harness9",
+        "harness9",
+        "progressive",
+        "internal/memory/progressive_compactor.go, commits 10287f3 to c0bfc71",
+        Confidence.READ,
+        "Nothing: golden vectors hold the tier ladder to it.",
+    ),
+    Preset(
+        "deepagents",
+        "deepagents",
+        "rolling-summary",
+        "summarization middleware, commit 23b83ad",
+        Confidence.READ,
+        "Keeps six messages, taken here for three rounds; clips old arguments; evicts results over "
+        "20,000 tokens to files; the person's lines are not pinned.",
+        {"soft": 0.85, "full": 0.90},
+        {"rounds": 3},
+    ),
+    Preset(
+        "langchain-summarization",
+        "LangChain's SummarizationMiddleware",
+        "rolling-summary",
+        "langchain, as deepagents 23b83ad uses it",
+        Confidence.READ,
+        "Keeps twenty messages, taken here for ten rounds; its trigger has no default; an error's "
+        "text may become the summary.",
+        {},
+        {"rounds": 10},
+    ),
+    Preset(
+        "openhands",
+        "OpenHands' LLMSummarizingCondenser",
+        "rolling-summary",
+        "software-agent-sdk, commit 611629e",
+        Confidence.READ,
+        "Triggers at 240 events, not by tokens; keeps the first two events and half of all; its "
+        "log is only appended to.",
+        {},
+        {"rounds": 60},
+    ),
+    Preset(
+        "opencode",
+        "opencode's pruning",
+        "tool-trim",
+        "compaction.ts 001aa6c, overflow.ts 08f74b9",
+        Confidence.READ,
+        "Clears whole results beyond 40,000 tokens of them, where this cuts each to its ends; "
+        "protects the last two turns of the person, taken here for two rounds.",
+        {},
+        {"rounds": 2, "trim_over": 1, "trim_head": 0, "trim_tail": 0},
+    ),
+    Preset(
+        "gemini-cli",
+        "Gemini CLI",
+        "rolling-summary",
+        "gemini-cli, commit 5411f11",
+        Confidence.READ,
+        "Keeps the last 30 % by characters, cut at a turn of the person; asks a second time to "
+        "verify; masks results beyond 50,000 tokens.",
+        {"warn": 0.45, "soft": 0.50, "full": 0.80},
+        {"rounds": 8},
+    ),
+    Preset(
+        "inspect-trim",
+        "Inspect AI's CompactionTrim",
+        "token-budget",
+        "inspect_ai, commit 499e615",
+        Confidence.READ,
+        "Keeps 80 % of the messages, where this keeps a share of the window.",
+        {"warn": 0.85, "soft": 0.90, "full": 0.93},
+        {"budget": 0.70},
+    ),
+    Preset(
+        "inspect-edit",
+        "Inspect AI's CompactionEdit",
+        "tool-trim",
+        "inspect_ai, commit 499e615",
+        Confidence.READ,
+        "Replaces results before the last three tool uses altogether; drops old thinking.",
+        {"warn": 0.85, "soft": 0.90, "full": 0.93},
+        {"rounds": 3, "trim_over": 1, "trim_head": 0, "trim_tail": 0},
+    ),
+    Preset(
+        "inspect-summary",
+        "Inspect AI's CompactionSummary",
+        "rolling-summary",
+        "inspect_ai, commit 499e615",
+        Confidence.READ,
+        "Keeps the system message and the input only, no recent round; up to three attempts.",
+        {"warn": 0.85, "soft": 0.90, "full": 0.93},
+        {"rounds": 1},
+    ),
+    Preset(
+        "letta",
+        "Letta's sliding window",
+        "rolling-summary",
+        "commit 0ca33c5 and its documentation",
+        Confidence.READ,
+        "Summarises about 30 % and tries again in steps of 10 %; clips what it sends.",
+        {"warn": 0.90, "soft": 0.93, "full": 0.94},
+        {"rounds": 12},
+    ),
+    Preset(
+        "hermes",
+        "Hermes, lean profile",
+        "layered",
+        "documentation, commit 042431a",
+        Confidence.READ,
+        "Its tail is 2.5 % of the window and at least twenty messages, taken here for ten rounds; "
+        "pins the first three messages; writes a mechanical index of facts.",
+        {"warn": 0.45, "soft": 0.50, "full": 0.80},
+        {"rounds": 10, "budget": 0.25},
+    ),
+    Preset(
+        "pydantic-ai-harness",
+        "pydantic-ai-harness",
+        "layered",
+        "commit 080620e",
+        Confidence.READ,
+        "Its limits are the user's to set; clamps parts to 2,000 + 2,000 characters, clears all "
+        "but three results, then summarises; keeps twenty messages.",
+        {},
+        {"rounds": 10, "trim_over": 4000, "trim_head": 2000, "trim_tail": 2000},
+    ),
+    Preset(
+        "strands",
+        "Strands' SummarizingConversationManager",
+        "rolling-summary",
+        "strands, commit 1232230",
+        Confidence.READ,
+        "Summarises the oldest 30 % and keeps the last ten messages, taken here for five rounds.",
+        {},
+        {"rounds": 5},
+    ),
+    Preset(
+        "strands-sliding",
+        "Strands' SlidingWindowConversationManager",
+        "sliding-window",
+        "strands, commit 1232230",
+        Confidence.READ,
+        "Keeps forty messages, taken here for twenty rounds; does not keep the task.",
+        {},
+        {"rounds": 20},
+    ),
+    Preset(
+        "omicsclaw",
+        "OmicsClaw's runtime",
+        "sparse",
+        "TianGzlab, commit 958a009",
+        Confidence.READ,
+        "Counts characters (96,000); snips contents over 2,400 to head 70 % and tail 30 %; "
+        "collapses to highlights in the system prompt at 82 and 92 %.",
+        {"warn": 0.75, "soft": 0.82, "full": 0.92},
+        {"rounds": 8, "far_rounds": 8, "trim_over": 2400, "trim_head": 1680, "trim_tail": 720},
+    ),
+    Preset(
+        "codex",
+        "Codex",
+        "rolling-summary",
+        "commit 0100b10; the 90 % trigger was not checked",
+        Confidence.SECOND_HAND,
+        "Keeps the person's lines, up to 20,000 tokens, and the summary; no tool call stays.",
+        {"warn": 0.85, "soft": 0.90, "full": 0.93},
+        {"rounds": 1},
+    ),
+    Preset(
+        "anthropic-clear-tools",
+        "Anthropic's clear_tool_uses_20250919",
+        "tool-trim",
+        "documentation of a port",
+        Confidence.SECOND_HAND,
+        "Triggers at 100,000 input tokens; clears results before the last three tool uses "
+        "altogether, on the server.",
+        {},
+        {"rounds": 3, "trim_over": 1, "trim_head": 0, "trim_tail": 0},
+    ),
+)
+
+PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset in _PRESETS})
+"""By name."""
