@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -83,7 +83,7 @@ def cells(row: Row) -> Sequence[str]:
         _or_none(row.cache_break),
         f"{row.human_kept} of {row.human_lines}",
         _or_none(row.anchors),
-        *(_share(share) for share in (row.in_view, row.retrievable, row.lost)),
+        *(_share(share) for share in (row.in_view, row.in_files, row.lost)),
     )
 
 
@@ -107,26 +107,14 @@ def overall(every: Sequence[Row]) -> Iterator[Sequence[str]]:
             str(sum(row.asked for row in rows)),
             f"{sum(row.sent_tokens for row in rows):,}",
             f"{sum(row.human_kept for row in rows)} of {sum(row.human_lines for row in rows)}",
-            *(_pooled(rows, of) for of in (_in_view, _in_files, _lost)),
+            *_pooled(rows),
         )
 
 
-def _in_view(row: Row) -> int:
-    return sum(len(step.recall.in_view) for step in row.steps)
-
-
-def _in_files(row: Row) -> int:
-    return sum(len(step.recall.retrievable) for step in row.steps)
-
-
-def _lost(row: Row) -> int:
-    return sum(len(step.recall.lost) for step in row.steps)
-
-
-def _pooled(rows: Iterable[Row], of: Callable[[Row], int]) -> str:
-    pairs = [(of(row), row.carried) for row in rows]
-    carried = sum(total for _, total in pairs)
-    return _share(sum(part for part, _ in pairs) / carried if carried else None)
+def _pooled(rows: Sequence[Row]) -> Iterator[str]:
+    uses = sum(row.uses for row in rows)
+    in_files, lost = sum(row.uses_in_files for row in rows), sum(row.uses_lost for row in rows)
+    yield from (_share(part / uses) for part in (uses - in_files - lost, in_files, lost))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -78,6 +78,11 @@ class Row:
     """In view at the end, word for word."""
     anchors: int | None
     """How many of the five say something at the end; None where the strategy has none."""
+    uses: int
+    """How often the model took up a fact that had been mentioned before: the same for all
+    contestants, and each counts once however many compactions lie between."""
+    uses_in_files: int
+    uses_lost: int
     errors: tuple[str, ...]
     """Each kind of failure once."""
     nanoseconds: int
@@ -104,27 +109,22 @@ class Row:
         return sum(step.mended for step in self.steps)
 
     @property
-    def carried(self) -> int:
-        """Facts carried over a cut, over all compactions; one fact may be carried over several."""
-        return sum(step.recall.total for step in self.steps)
-
-    @property
     def in_view(self) -> float | None:
-        """The share of carried facts that were still in view."""
-        return self._share(len(step.recall.in_view) for step in self.steps)
+        """The share of all uses for which the fact was in view."""
+        return self._share(self.uses - self.uses_in_files - self.uses_lost)
 
     @property
-    def retrievable(self) -> float | None:
-        """The share that could be read back from a file."""
-        return self._share(len(step.recall.retrievable) for step in self.steps)
+    def in_files(self) -> float | None:
+        """The share for which it could be read back from a file."""
+        return self._share(self.uses_in_files)
 
     @property
     def lost(self) -> float | None:
-        """The share that was gone."""
-        return self._share(len(step.recall.lost) for step in self.steps)
+        """The share for which it was gone."""
+        return self._share(self.uses_lost)
 
-    def _share(self, counts: Iterable[int]) -> float | None:
-        return sum(counts) / self.carried if self.carried else None
+    def _share(self, part: int) -> float | None:
+        return part / self.uses if self.uses else None
 
 
 def compare(
@@ -164,6 +164,8 @@ class _Run:
         self.attempts = self.asked = self.sent_bytes = self.wait_until = self.nanoseconds = 0
         self.errors: dict[str, None] = {}
         self.filed: dict[str, frozenset[str]] = {}
+        self.uses_in_files = self.uses_lost = 0
+        self.at_cut: tuple[int, set[str], set[str]] = (0, set(), set())
 
     def through(self, system: Message, messages: Sequence[Message]) -> Row:
         """The whole session."""
@@ -178,6 +180,7 @@ class _Run:
                 self._compact(call, position)
             over += self._tokens > settings.context_window
         self._add(messages[seen:])
+        self._settle(len(messages))
         persons = [message for message in messages if is_persons(message)]
         return Row(
             name=self.contestant.name,
@@ -192,6 +195,9 @@ class _Run:
             human_lines=len(persons),
             human_kept=sum(map(is_persons, self.view)),
             anchors=_filled(self.memory),
+            uses=len(self.needs),
+            uses_in_files=self.uses_in_files,
+            uses_lost=self.uses_lost,
             errors=tuple(self.errors),
             nanoseconds=self.nanoseconds,
         )
@@ -239,6 +245,9 @@ class _Run:
     def _step(
         self, outcome: Outcome, call: int, position: int, tokens: int, before: Sequence[Message]
     ) -> Step:
+        self._settle(position)
+        in_view, in_files = self.reader.of(self.view), self._in_reach()
+        self.at_cut = (position, in_view, in_files)
         same = takewhile(lambda pair: pair[0] == pair[1], zip(before, self.view, strict=False))
         return Step(
             call=call,
@@ -249,10 +258,17 @@ class _Run:
             asked=outcome.calls,
             sent_tokens=outcome.sent_bytes // BYTES_PER_TOKEN,
             mended=outcome.mended,
-            recall=self.needs.recall(position, self.reader.of(self.view), self._in_reach()),
+            recall=self.needs.recall(position, in_view, in_files),
             error=outcome.error,
             ran=outcome.ran,
         )
+
+    def _settle(self, until: int) -> None:
+        """Count the uses between the last compaction and message `until`."""
+        cut, in_view, in_files = self.at_cut
+        found = self.needs.recall(cut, in_view, in_files, until)
+        self.uses_in_files += len(found.retrievable)
+        self.uses_lost += len(found.lost)
 
     def _in_reach(self) -> set[str]:
         """The facts in offloaded files that something in view still names."""

@@ -123,13 +123,29 @@ class Needs:
     def __init__(self, messages: Sequence[Message], reader: FactReader) -> None:
         self._needs = tuple(_needs(messages, reader))
 
-    def over(self, cut: int) -> list[str]:
-        """The facts carried over a cut: mentioned before message `cut`, used again from it on."""
-        return [need.fact for need in self._needs if need.mentioned < cut <= need.used]
+    def __len__(self) -> int:
+        return len(self._needs)
 
-    def recall(self, cut: int, view: AbstractSet[str], files: AbstractSet[str]) -> Recall:
+    def over(self, cut: int, until: int | None = None) -> list[str]:
+        """The facts carried over a cut: mentioned before message `cut`, used again from it on.
+
+        With `until` only those that are used before that message.
+        """
+        return [
+            need.fact
+            for need in self._needs
+            if need.mentioned < cut <= need.used and (until is None or need.used < until)
+        ]
+
+    def recall(
+        self,
+        cut: int,
+        view: AbstractSet[str],
+        files: AbstractSet[str],
+        until: int | None = None,
+    ) -> Recall:
         """What a compaction at `cut` left of them. `view` and `files` are the facts in each."""
-        carried = sorted(self.over(cut))
+        carried = sorted(self.over(cut, until))
         return Recall(
             tuple(fact for fact in carried if fact in view),
             tuple(fact for fact in carried if fact not in view and fact in files),

@@ -104,7 +104,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{row.human_kept} of {row.human_lines}",
         _or_none(row.anchors),
         str(row.mended),
-        *(_share(share) for share in (row.in_view, row.retrievable, row.lost)),
+        *(_share(share) for share in (row.in_view, row.in_files, row.lost)),
         f"{row.nanoseconds / 1e6:,.0f}",
     )
 
@@ -125,12 +125,9 @@ def row_json(row: Row) -> dict[str, Any]:
         "first_trigger": row.first_trigger,
         "cache_break": row.cache_break,
         "mended": row.mended,
-        "recall": {
-            "carried": row.carried,
-            "in_view": row.in_view,
-            "retrievable": row.retrievable,
-            "lost": row.lost,
-        },
+        "in_view": row.in_view,
+        "in_files": row.in_files,
+        "lost": row.lost,
     }
 
 

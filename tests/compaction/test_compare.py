@@ -52,8 +52,20 @@ def test_a_window_is_cut_when_it_is_due_and_counts_what_it_did() -> None:
 def test_the_task_carries_its_facts_over_every_cut() -> None:
     found = row("sliding-window", 30, rounds=2)
 
-    assert found.carried == len(found.steps)
-    assert (found.in_view, found.retrievable, found.lost) == (1.0, 0.0, 0.0)
+    assert {step.recall.in_view for step in found.steps} == {("src/report.py",)}
+    assert (found.in_view, found.in_files, found.lost) == (1.0, 0.0, 0.0)
+
+
+def test_a_use_counts_once_however_many_compactions_lie_before_it() -> None:
+    messages = work(30)
+    messages[1:1] = said(("assistant", "The code is E_4711."), ("user", "Go on"))
+    messages += said(("user", "Which code?"), ("assistant", "It was E_4711."))
+    contestant = Contestant("w", STRATEGIES["sliding-window"], SMALL, {"rounds": 2})
+
+    (found,) = compare(SYSTEM, messages, [contestant], Ports)
+
+    assert len(found.steps) > 2
+    assert (found.uses, found.uses_lost, found.lost) == (2, 1, 0.5)
 
 
 def test_questions_to_the_summariser_are_counted_with_what_they_held() -> None:
