@@ -28,9 +28,11 @@ from compaction.rules import (
     HARNESS9_WRITEBACK,
     HARNESS9_WRITEBACK_EARLY,
     RULE_BOOKS,
+    SAFE,
+    Guard,
     RuleBook,
 )
-from compaction.settings import Settings, SettingsError, read_settings
+from compaction.settings import Settings, SettingsError, SummaryLimits, read_settings
 from compaction.strategies import STRATEGIES, Outcome, Strategy
 from compaction.strategies.progressive import compact
 from compaction.summary import SummaryRequest
@@ -42,6 +44,7 @@ __all__ = [
     "HARNESS9_WRITEBACK",
     "HARNESS9_WRITEBACK_EARLY",
     "RULE_BOOKS",
+    "SAFE",
     "STRATEGIES",
     "Anchor",
     "BadRecord",
@@ -50,6 +53,7 @@ __all__ = [
     "Draft",
     "Drop",
     "Fate",
+    "Guard",
     "Memory",
     "MemoryOffloads",
     "Message",
@@ -64,6 +68,7 @@ __all__ = [
     "Strategy",
     "Summariser",
     "Summary",
+    "SummaryLimits",
     "SummaryRequest",
     "Tier",
     "TokenCounter",

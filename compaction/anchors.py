@@ -5,6 +5,7 @@ Rules: facts on harness9, §3 *Anchors* and details §4; the golden vectors deci
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -97,29 +98,42 @@ def render(anchors: Iterable[Anchor]) -> str:
     return "".join(sections).strip(SPACE)
 
 
-_NOTHING = frozenset(
-    {
-        "",
-        "n/a",
-        "na",
-        "none",
-        "nil",
-        "null",
-        "nothing",
-        "not applicable",
-        "无",
-        "暂无",
-        "没有",
-        "不适用",
-    }
+# Words that are nothing but a denial, alone or with an aside; "none of the tests pass" is neither.
+# Text here, compiled when first used, so that importing the engine stays quick.
+_NOTHING = (
+    r"(?:"
+    r"n\s*/\s*a|n\.a|na|none|nil|null|nothing|empty|unknown|unspecified|undefined|tbd"
+    r"|not (?:applicable|available|specified|mentioned|stated|known|yet)"
+    r"|(?:no|nothing|none) (?:new |further |other |relevant |specific |notable |key |major )*"
+    r"(?:information|changes?|updates?|entries|items?|decisions?|steps?|solutions?|progress"
+    r"|to (?:report|add|say|note)|applicable|applies)"
+    r"|无|没有|暂无|暂时没有|尚无|不适用|未提及|未知|未指定|无内容|暂无内容|無|沒有|不適用"
+    r"|なし|特になし|該当なし|없음|해당 ?없음"
+    r"|keine?|nichts|nicht zutreffend|entfällt|aucune?|rien|néant|sans objet|ningun[oa]|nada"
+    r"|no aplica|nessun[oa]?|niente|nenhum[a]?|não aplicável|нет|ничего|не применимо|отсутствует"
+    r")"
+    r"(?:\s+(?:yet|so far|currently|at (?:this time|the moment|present)|for now|identified|recorded"
+    r"|noted|mentioned|made|taken|found|available|specified|tried|needed|required|here))*"
+    r"(?:\s*[(（\[].*[)）\]])?"
 )
+_DENIAL = r"n\s*/\s*a\s*[-–—:,;，：].*|(?:不适用|暂无)\s*[-–—:,;，：].*"
 
 
 def says_nothing(content: str) -> bool:
-    """Whether an anchor's text amounts to "nothing applies", in whatever dress.
+    """Whether an anchor's text amounts to "nothing applies", in whatever dress or language.
 
-    `N/A`, `- N/A`, `**none**`, `无` and the like. The harness9 rule books do not ask this; what is
-    shown to a person does, so that an erased anchor is seen as erased.
+    `N/A`, `- N/A`, `**none**`, `None so far.`, `无` and the like. The harness9 rule books do not
+    ask this; the safe one does, and what is shown to a person: an erased anchor is seen as erased.
     """
-    lines = (line.strip(SPACE + "-*•_`#.。()（）[]") for line in content.split("\n"))
-    return all(line.lower() in _NOTHING for line in lines)
+    lines = (line.strip(SPACE + "-–—*•·_`~#>.…。!！\"'“”|") for line in content.splitlines())
+    return all(not line or _denies(line) for line in lines)
+
+
+def _denies(line: str) -> bool:
+    bare = line.removeprefix("(").removesuffix(")").removeprefix("（").removesuffix("）")
+    bare = bare.removeprefix("[").removesuffix("]").strip(SPACE + "*_.。")
+    return any(
+        re.fullmatch(form, text, re.IGNORECASE)
+        for form in (_NOTHING, _DENIAL)
+        for text in (line.rstrip(".。"), bare)
+    )

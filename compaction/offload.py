@@ -94,6 +94,13 @@ def hook_placeholder(entry: OffloadEntry, content: str, preview_lines: int) -> s
     return _filled(_HOOK_PLACEHOLDER, entry, content, preview_lines)
 
 
+def filled(entry: OffloadEntry, preview: str, shown: int) -> str:
+    """The same with a preview of `shown` lines that was made elsewhere."""
+    return _PLACEHOLDER.format(
+        path=entry.file_path, lines=entry.lines, bytes=entry.bytes, shown=shown, preview=preview
+    )
+
+
 def _filled(template: str, entry: OffloadEntry, content: str, preview_lines: int) -> str:
     shown = min(preview_lines, entry.lines)
     preview = "\n".join(content.split("\n", shown)[:shown])

@@ -82,3 +82,5 @@ class Ports:
     new_id: Callable[[], str] = str
     nanoseconds: Callable[[], int] = int
     """A clock that only runs forward."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Whether somebody wants it to end; asked before every question to the summariser."""

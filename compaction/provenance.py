@@ -169,12 +169,12 @@ def violations(draft: Draft, before: Sequence[Message]) -> list[str]:
        keep its role and result id;
     3. SUMMARISED has at least one source (see `Slot`); INSERTED has none;
     4. sources of surviving messages stay in order; a tool result alone may move, from wherever it
-       stood after its call to directly behind it.
+       stood after its call to directly behind it, or with it into a summary.
     """
     return [
         *_unaccounted(draft, len(before)),
         *(says for slot in draft.slots for says in _misfits(slot, before)),
-        *_disorder(draft),
+        *_disorder(draft, before),
     ]
 
 
@@ -209,13 +209,23 @@ def _misfits(slot: Slot, before: Sequence[Message]) -> list[str]:
     return []
 
 
-def _disorder(draft: Draft) -> list[str]:
-    order = [source for slot in _unmoved(draft.slots) for source in slot.sources]
+def _disorder(draft: Draft, before: Sequence[Message]) -> list[str]:
+    order = [
+        source
+        for slot in _unmoved(draft.slots)
+        for source in slot.sources
+        # A result may have moved to its call before a summary took both.
+        if slot.fate is not Fate.SUMMARISED or not _is_result(before, source)
+    ]
     return [
         f"message {later} comes after message {earlier}"
         for earlier, later in pairwise(order)
         if later <= earlier
     ]
+
+
+def _is_result(before: Sequence[Message], index: int) -> bool:
+    return 0 <= index < len(before) and before[index].is_tool_result
 
 
 def _unmoved(slots: Sequence[Slot]) -> Iterator[Slot]:

@@ -41,6 +41,9 @@ def takes_effect(result: CompactionResult, rules: RuleBook) -> bool:
     record = result.record
     if not result.draft.slots or record.tier == Tier.NONE:
         return False
+    if rules.guards:
+        # Whatever it changed is smaller and valid, also where a summary failed.
+        return result.first_change is not None
     if record.error and (rules.strict_write_back or record.tier != Tier.EMERGENCY):
         return False
     fewer_tokens = record.tokens_after < record.tokens_before and not rules.strict_write_back

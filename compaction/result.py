@@ -20,7 +20,9 @@ class Memory:
     anchors: tuple[Anchor, ...] | None = None
     """None before the first summary: nothing is merged then."""
     written: frozenset[str] = frozenset()
-    """Call ids whose file this process has written."""
+    """Call ids whose file this process has written; in the safe rule book, the files' paths."""
+    settled: str = ""
+    """What the safe rule book recognises its last outcome by, to leave it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,26 @@ class CompactionResult:
     """Why the tier's own way was not taken; empty when it was."""
     rewritten: Mapping[int, Message] = field(default_factory=dict)
     """Messages that the original would have replaced in the caller's own history."""
+    notes: tuple[str, ...] = ()
+    """What a person should know, and is no failure."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The compacted view, in order."""
         return self.draft.messages
+
+    @property
+    def first_change(self) -> int | None:
+        """The first position at which the view differs from the input; None where it does not.
+
+        Everything before it is as it was sent last time, so a prompt cache still holds.
+        """
+        view = self.messages
+        pairs = enumerate(zip(view, self.before, strict=False))
+        differs = (index for index, (now, then) in pairs if now != then)
+        shorter = min(len(view), len(self.before))
+        end = None if len(view) == len(self.before) else shorter
+        return next(differs, end)
 
     @property
     def tier(self) -> Tier:

@@ -20,6 +20,18 @@ DEFAULT_BUDGET = 160_000
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryLimits:
+    """How much one summary may ask of a summariser. The tier ladder of harness9 has no limits."""
+
+    input_bytes: int = 400_000
+    """UTF-8 bytes of one prompt; a longer text goes in portions."""
+    calls: int = 4
+    """Portions at most; what does not fit then is cut, with a mark."""
+    seconds: float = 60.0
+    """For everything together. A call that never returns must be ended by the summariser."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a conversation is compacted. Any values are accepted here, as the original does;
     `read_settings` is where a person's values are checked."""
@@ -41,6 +53,8 @@ class Settings:
     """The offloader's own limit; both must be exceeded."""
     preview_lines: int = 10
     """Lines of an offloaded result that stay in view."""
+    summary: SummaryLimits = SummaryLimits()
+    """What a summary may take, in every rule book and strategy but harness9's ladder."""
     session_id: str = ""
     rules: RuleBook = HARNESS9_VIEW
 
@@ -145,7 +159,7 @@ FIELDS: tuple[Field, ...] = (
         "Rule book",
         "",
         Kind.CHOICE,
-        "Which behaviour to follow: the two generations of harness9, quirks included.",
+        "Which behaviour to follow: the safe one, or a generation of harness9 with its quirks.",
         choices=tuple(RULE_BOOKS),
     ),
 )

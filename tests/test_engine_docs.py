@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compaction import RULE_BOOKS, RuleBook, Settings, Tier, violations
+from compaction import RULE_BOOKS, Guard, RuleBook, Settings, Tier, violations
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "engine.md").read_text("utf-8")
@@ -48,6 +48,24 @@ def test_every_flag_of_a_rule_book_is_on_the_page_with_its_reason(flag: str) -> 
 @pytest.mark.parametrize("name", RULE_BOOKS)
 def test_every_rule_book_is_on_the_page(name: str) -> None:
     assert f"`{name}`" in PAGE
+
+
+def test_every_guard_of_the_safe_rule_book_has_a_heading_with_its_reason() -> None:
+    page = (ROOT / "docs" / "rule-books.md").read_text("utf-8")
+
+    sections = dict(re.findall(r"^## (\S+)\n\n(.*?)(?=\n## |\Z)", page, re.M | re.S))
+
+    assert list(sections) == [guard.value for guard in Guard]
+    assert all(len(text) > 100 for text in sections.values())
+
+
+def test_the_example_of_the_safe_rule_book_runs_as_it_stands() -> None:
+    page = (ROOT / "docs" / "rule-books.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+
+    exec("".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), names)
+
+    assert names["result"].first_change == 2
 
 
 def _run(*arguments: str) -> str:

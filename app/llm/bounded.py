@@ -12,6 +12,9 @@ from threading import Event, Thread
 from typing import Generic, TypeVar
 
 from app.llm.failures import Cancelled, TimedOut
+from compaction.messages import Message
+from compaction.ports import Summariser
+from compaction.summary import SummaryRequest
 
 T = TypeVar("T")
 
@@ -36,7 +39,7 @@ class Deadline:
         if cancel.is_set():
             raise Cancelled("cancelled")
         if not self.left:
-            raise TimedOut(f"no answer from Claude within {self.seconds:g} s")
+            raise TimedOut(f"no answer within {self.seconds:g} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,26 @@ class _Item(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class _End:
     error: BaseException | None = None
+
+
+class BoundedSummariser:
+    """Another summariser, waited for no longer than a deadline and no longer than wanted."""
+
+    def __init__(
+        self, inner: Summariser, seconds: float = 60.0, cancel: Event | None = None
+    ) -> None:
+        self._inner = inner
+        self._seconds = seconds
+        self._cancel = cancel or Event()
+
+    def summarise(self, request: SummaryRequest) -> Message | None:
+        """The other's answer. Raises TimedOut, Cancelled, or what the other raises."""
+
+        def produce() -> Generator[Message | None, None, None]:
+            yield self._inner.summarise(request)
+
+        with closing(watched(produce, Deadline(self._seconds), self._cancel)) as answers:
+            return next(answers)
 
 
 def watched(

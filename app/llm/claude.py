@@ -14,10 +14,10 @@ from app.llm.access import Access
 from app.llm.bounded import Deadline, watched
 from app.llm.failures import TRANSIENT, Cancelled, SummaryFailed, TooLong
 from app.llm.messages_api import Reply, events
-from app.llm.portions import portions
 from app.llm.prices import Usage, cost_of
 from compaction.anchors import ABSENT, Anchor, Summary, merge, parse_summary, render, says_nothing
 from compaction.messages import Message
+from compaction.portions import portions
 from compaction.summary import SummaryRequest
 from compaction.utf8 import byte_length
 

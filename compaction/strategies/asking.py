@@ -6,17 +6,23 @@ failure, and the messages stay.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from compaction.anchors import Summary, merge, parse_summary, says_nothing
+from compaction.anchors import Anchor, Summary, merge
+from compaction.answers import read_answer, read_summary
 from compaction.messages import Message
+from compaction.placeholder import parse_placeholder
+from compaction.portions import portions
 from compaction.ports import Ports, Summariser
 from compaction.provenance import Draft, Fate, Slot, sources_of
+from compaction.records import OffloadEntry
 from compaction.result import Memory
 from compaction.rounds import is_summary
 from compaction.runs import joined
+from compaction.settings import SummaryLimits
 from compaction.summary import COMPACTION_MARKER, SummaryRequest, compaction_message, previous_text
 from compaction.tokens import message_bytes
 from compaction.utf8 import byte_length
@@ -59,25 +65,32 @@ def stretches(positions: Iterable[int]) -> Iterator[range]:
         yield range(run[0], run[-1] + 1)
 
 
-def summarise(draft: Draft, wanted: Iterable[range], ports: Ports, memory: Memory) -> Asked:
+def summarise(
+    draft: Draft,
+    wanted: Iterable[range],
+    ports: Ports,
+    memory: Memory,
+    limits: SummaryLimits = SummaryLimits(),  # noqa: B008 - immutable
+) -> Asked:
     """Every stretch in `wanted`, which rise, as one message each.
 
-    Each summary continues the one before. A stretch that is nothing but an earlier summary is left
-    alone: there is nothing new in it.
+    Each summary continues the one before, and all of them together keep to `limits`. A stretch
+    that is nothing but an earlier summary is left alone: there is nothing new in it.
     """
     messages = draft.messages
     parts: list[Sequence[Slot]] = []
     start, error = 0, ""
+    questions = _Questions(ports, limits)
     for stretch in wanted:
         leaving = messages[stretch.start : stretch.stop]
         if all(map(is_summary, leaving)):
             continue
         try:
-            message, memory = _summary_of(leaving, ports, memory)
+            message, memory = _summary_of(leaving, questions, memory)
         except Exception as failure:  # whatever a summariser raises, the session goes on
             error = str(failure) or type(failure).__name__
             continue
-        sources = sources_of(draft.slots[stretch.start : stretch.stop])
+        sources = tuple(sorted(sources_of(draft.slots[stretch.start : stretch.stop])))
         fate = Fate.SUMMARISED if sources else Fate.INSERTED
         parts += [draft.slots[start : stretch.start], (Slot(message, fate, sources),)]
         start = stretch.stop
@@ -85,21 +98,92 @@ def summarise(draft: Draft, wanted: Iterable[range], ports: Ports, memory: Memor
     return Asked(replace(draft, slots=slots), memory, error)
 
 
-def _summary_of(leaving: Sequence[Message], ports: Ports, memory: Memory) -> tuple[Message, Memory]:
-    if ports.summariser is None:
-        raise LookupError("there is no summariser")
+class _Questions:
+    """What may still be asked: so many questions of such a size, until a moment."""
+
+    def __init__(self, ports: Ports, limits: SummaryLimits) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._left = limits.calls
+        self._end = ports.nanoseconds() + int(limits.seconds * 1e9)
+
+    def leaving(self, messages: Sequence[Message]) -> None:
+        """Say what is about to be summarised."""
+        self._ports.on_leaving(messages)
+
+    def portions(self, messages: Sequence[Message], previous: str) -> list[tuple[Message, ...]]:
+        """The messages in as many questions as are left. Raises TimeoutError where none is."""
+        if self._left <= 0:
+            raise TimeoutError(f"{self._limits.calls} questions were asked already")
+        # What is said so far may grow while it is continued.
+        room = self._limits.input_bytes - 2 * _size(SummaryRequest((), previous))
+        if room <= 0:
+            raise ValueError("the limit of a question leaves no room for the conversation")
+        return portions(messages, room, self._left)
+
+    def ask(self, messages: tuple[Message, ...], previous: str) -> Summary:
+        """One question, and its answer checked. Raises whatever the summariser does."""
+        if self._ports.summariser is None:
+            raise LookupError("there is no summariser")
+        if self._ports.cancelled():
+            raise InterruptedError("the summary was cancelled")
+        if self._ports.nanoseconds() > self._end:
+            raise TimeoutError(f"no summary within {self._limits.seconds:g} s")
+        request = SummaryRequest(messages, previous)
+        if _size(request) > self._limits.input_bytes:
+            raise ValueError("the text to summarise is too long, however it is cut")
+        self._left -= 1
+        return read_answer(self._ports.summariser.summarise(request))
+
+
+def _size(request: SummaryRequest) -> int:
+    return byte_length(request.system_prompt) + byte_length(request.user_prompt)
+
+
+def _summary_of(
+    leaving: Sequence[Message], questions: _Questions, memory: Memory
+) -> tuple[Message, Memory]:
     fresh = tuple(message for message in leaving if not is_summary(message))
-    ports.on_leaving(fresh)
-    previous = _previous(leaving, memory)
-    answer = ports.summariser.summarise(SummaryRequest(fresh, previous))
-    if answer is None or not answer.content.strip():
-        raise ValueError("the summary is empty")
-    said = _said(answer.content)
-    anchors = merge(memory.anchors or (), [a for a in said.anchors if not says_nothing(a.content)])
-    message = compaction_message(anchors, said.text, ())
+    questions.leaving(fresh)
+    previous, anchors = _previous(leaving, memory), _known(leaving, memory)
+    text = ""
+    for portion in questions.portions(fresh, previous):
+        said = questions.ask(portion, previous)
+        anchors = merge(anchors, said.anchors)
+        text = said.text or text
+        previous = previous_text(text, anchors)
+    message = compaction_message(anchors, text, _references(leaving))
     if message_bytes(message) >= sum(map(message_bytes, leaving)):
         raise ValueError("the summary is no smaller than what it replaces")
-    return message, replace(memory, summary=said.text, anchors=anchors)
+    return message, replace(memory, summary=text, anchors=anchors)
+
+
+def _known(leaving: Sequence[Message], memory: Memory) -> tuple[Anchor, ...]:
+    """The anchors so far; after a restart, those of the summary in the conversation."""
+    if memory.anchors is not None:
+        return memory.anchors
+    earlier = [message.content for message in leaving if is_summary(message)]
+    return read_summary(earlier[-1]).anchors if earlier else ()
+
+
+_REFERENCE = re.compile(
+    r"^- (?P<path>\S.*) \((?P<lines>\d{1,18})行\) - offloaded tool result$", re.MULTILINE
+)
+_MOST_REFERENCES = 50
+
+
+def _references(leaving: Iterable[Message]) -> Sequence[OffloadEntry]:
+    """The files that stand for results among these messages, and those an earlier summary names."""
+    found: dict[str, OffloadEntry] = {}
+    for message in leaving:
+        if is_summary(message):
+            for match in _REFERENCE.finditer(message.content):
+                found[match["path"]] = OffloadEntry("", "", match["path"], 0, int(match["lines"]))
+        elif message.is_tool_result:
+            moved = parse_placeholder(message.content)
+            if moved is not None:
+                found[moved.path] = OffloadEntry("", "", moved.path, moved.bytes, moved.lines)
+    return list(found.values())[-_MOST_REFERENCES:]
 
 
 def _previous(leaving: Sequence[Message], memory: Memory) -> str:
@@ -109,10 +193,3 @@ def _previous(leaving: Sequence[Message], memory: Memory) -> str:
     # After a restart: the summary that stands in the conversation is all there is.
     earlier = [message.content for message in leaving if is_summary(message)]
     return earlier[-1].removeprefix(COMPACTION_MARKER).strip() if earlier else ""
-
-
-def _said(answer: str) -> Summary:
-    said = parse_summary(answer)
-    if said.text or not all(anchor.is_absent for anchor in said.anchors):
-        return said
-    return Summary(said.anchors, answer.strip())

@@ -18,6 +18,7 @@ from compaction.result import CompactionResult, Memory
 from compaction.runs import joined
 from compaction.settings import Settings
 from compaction.split import Split, split
+from compaction.strategies import safe
 from compaction.summary import SummaryRequest, compaction_message, previous_text
 from compaction.tiers import Tier, tier_for
 from compaction.tokens import BYTES_PER_TOKEN
@@ -50,6 +51,9 @@ def compact(
     may keep a `Ledger` (made for the same `offload_bytes`) and hand it in instead.
     The input is never changed. A record is made for every tier, also when nothing happened.
     """
+    if settings.rules.guards:
+        given = messages.messages if isinstance(messages, Ledger) else messages
+        return safe.compact(given, settings, ports, memory, tier=tier)
     started = ports.nanoseconds()
     if isinstance(messages, Ledger):
         ledger = messages

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction import Anchor, Summary, parse_summary
-from compaction.anchors import ABSENT, HEADINGS, SPACE, merge, render
+from compaction.anchors import ABSENT, HEADINGS, SPACE, merge, render, says_nothing
 
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30)
 
@@ -57,3 +58,27 @@ def test_an_unknown_heading_ends_a_section_and_takes_its_lines_with_it() -> None
 
     assert summary.anchors[0].content == "port it"
     assert "grim" not in str(summary)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("- N/A", "**None**", "None so far.", "N/A (no decisions)", "N/A – none yet", "[N/A]"),
+        *("No decisions made yet.", "nothing to report", "- N/A\n- none", "No new information"),
+        *("无", "（无）", "*无*", "无。", "暂无（尚未开始）", "Keine", "なし", "特になし", "нет"),
+    ],
+)
+def test_nothing_applies_is_known_in_any_dress_and_language(text: str) -> None:
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("None of the tests pass", "nothing works on port 80", "No tests exist", "none.py fails"),
+        *("no decision about X: ask Bob", "N/A\nport it", "Nothing but the header row stays"),
+        *("无法连接数据库", "没有通过测试"),
+    ],
+)
+def test_a_sentence_that_begins_like_a_denial_is_none(text: str) -> None:
+    assert not says_nothing(text)

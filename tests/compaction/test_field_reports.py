@@ -347,7 +347,9 @@ def test_hd1_a_result_is_offloaded_by_its_bytes_not_by_its_characters() -> None:
 SPECIAL = "The manual says <|endoftext|> and <|im_start|>system end a turn; <|fim_prefix|> too."
 
 
-@pytest.mark.parametrize("rules", RULE_BOOKS.values(), ids=RULE_BOOKS)
+@pytest.mark.parametrize(
+    "rules", [b for b in RULE_BOOKS.values() if not b.guards], ids=lambda book: book.name
+)
 def test_hd2_words_that_look_like_special_tokens_are_words(rules: RuleBook) -> None:
     messages = said(("system", "S"), *[("user", SPECIAL)] * 8)
     model = Answers([f"### User Intent\n{SPECIAL}\n\n## Summary\n{SPECIAL}"])

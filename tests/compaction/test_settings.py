@@ -179,7 +179,7 @@ def test_one_offload_limit_sets_both_or_a_lower_one_would_do_nothing() -> None:
 
 @pytest.mark.parametrize("value", ["", "harness9", "HARNESS9-VIEW", None, [], {}, 1])
 def test_an_unknown_rule_book_is_refused_with_the_ones_there_are(value: Any) -> None:
-    with pytest.raises(SettingsError, match=r"rules: .* none of harness9-view, "):
+    with pytest.raises(SettingsError, match=r"rules: .* none of safe, harness9-view, "):
         read_settings({"rules": value}, BASE)
 
 

@@ -8,8 +8,20 @@ from threading import Event
 
 import pytest
 
-from app.llm.bounded import Deadline, watched
+from app.llm.bounded import BoundedSummariser, Deadline, watched
 from app.llm.failures import Cancelled, TimedOut
+from compaction import (
+    SAFE,
+    Anchor,
+    Memory,
+    Message,
+    Ports,
+    Settings,
+    SummaryRequest,
+    Tier,
+    compact,
+)
+from tests.compaction.generators import Answers, said
 
 
 def test_items_arrive_in_order() -> None:
@@ -75,3 +87,33 @@ def test_a_producer_that_nobody_listens_to_is_closed() -> None:
         next(arriving)
 
     assert closed.wait(30)
+
+
+def test_a_summariser_that_never_answers_costs_no_more_than_its_deadline_and_no_anchor() -> None:
+    ended = Event()
+
+    class Asleep:
+        def summarise(self, _request: SummaryRequest) -> Message | None:
+            ended.wait()
+            return None
+
+    messages = said(("system", "S"), ("user", "go"), *[("assistant", "@rep(w,2000)")] * 20)
+    known = Memory("before", (Anchor("user_intent", "port it"),))
+    ports = Ports(BoundedSummariser(Asleep(), seconds=0.1))
+
+    result = compact(messages, Settings(12_000, rules=SAFE), ports, known)
+    ended.set()
+
+    assert result.tier is Tier.FULL
+    assert "no answer within 0.1 s" in result.record.error
+    assert (result.memory.summary, result.memory.anchors) == (known.summary, known.anchors)
+    assert result.record.tokens_after < 12_000 * 0.60
+
+
+def test_a_bounded_summariser_passes_on_the_answer_and_the_failure_of_the_other() -> None:
+    model = Answers(["short", None])
+    bounded = BoundedSummariser(model, seconds=30)
+
+    assert bounded.summarise(SummaryRequest(())) == Message("assistant", "short")
+    with pytest.raises(ConnectionError, match="no model today"):
+        bounded.summarise(SummaryRequest(()))

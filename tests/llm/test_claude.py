@@ -233,7 +233,7 @@ def test_a_service_that_never_answers_is_left_at_the_deadline(
     failure = asked(api, access, silence, limits=Limits(seconds=PATIENCE))
 
     assert type(failure) is TimedOut
-    assert str(failure) == "no answer from Claude within 0.3 s"
+    assert str(failure) == "no answer within 0.3 s"
 
 
 def test_the_deadline_covers_all_attempts(api: FakeApi, access: Access) -> None:

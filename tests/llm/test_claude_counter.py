@@ -62,7 +62,7 @@ def test_few_conversations_are_remembered(api: FakeApi, access: Access) -> None:
     [
         (Fail(529, "Overloaded", "overloaded_error"), PATIENT, "Claude: Overloaded"),
         (Fail(500, "oops"), PATIENT, "Claude: oops"),
-        (Hang(), 0.3, "no answer from Claude within 0.3 s"),
+        (Hang(), 0.3, "no answer within 0.3 s"),
     ],
 )
 def test_without_an_answer_the_count_is_an_estimate_with_the_reason(

