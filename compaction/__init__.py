@@ -11,6 +11,8 @@ Standard library only; everything that touches the world is handed in as a port.
 """
 
 from compaction.anchors import Anchor, Summary, parse_summary
+from compaction.checks import Checks, Finding
+from compaction.manager import ContextManager, Managed
 from compaction.messages import Message, ToolCall
 from compaction.ports import MemoryOffloads, Offloads, Ports, Summariser
 from compaction.provenance import Draft, Drop, Fate, Slot, violations
@@ -48,12 +50,16 @@ __all__ = [
     "STRATEGIES",
     "Anchor",
     "BadRecord",
+    "Checks",
     "CompactionRecord",
     "CompactionResult",
+    "ContextManager",
     "Draft",
     "Drop",
     "Fate",
+    "Finding",
     "Guard",
+    "Managed",
     "Memory",
     "MemoryOffloads",
     "Message",

@@ -31,6 +31,13 @@ def test_the_counters_page_runs_as_it_stands() -> None:
     assert _run("counters.md")["count"].is_exact
 
 
+def test_the_loop_on_the_manager_s_page_runs_as_it_stands() -> None:
+    names = _run("manager.md")
+
+    assert names["history"][-1].content == "The report is ported."
+    assert names["managed"].findings == ()
+
+
 def test_the_adapters_page_runs_as_it_stands() -> None:
     assert _run("adapters.md")["messages"][-1]["content"] == "The report is ported."
 
