@@ -80,15 +80,25 @@ def rows(draft: Draft, expanded: bool = False) -> list[Band | Run]:
     found: list[Band | Run] = []
     every = list(bands(draft))
     position = 0
-    for kept, group in groupby(every, key=lambda band: band.fate is Fate.KEPT):
+    for stretch, group in groupby(every, key=_stretch_of):
         members = list(group)
         position += len(members)
-        if kept:
+        if stretch is not None:
             at_start, at_end = not found, position == len(every)
             found.extend(_runs(members, expanded, at_start, at_end))
         else:
             found.extend(members)
     return found
+
+
+def _stretch_of(band: Band) -> int | None:
+    """The same number for unchanged messages that stand together on both sides; None for others.
+
+    A result that was mended to stand behind its call is unchanged, but stands elsewhere.
+    """
+    if band.fate is not Fate.KEPT or band.slot is None:
+        return None
+    return band.sources[0] - band.slot
 
 
 def _runs(members: list[Band], expanded: bool, at_start: bool, at_end: bool) -> Iterator[Run]:

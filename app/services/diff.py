@@ -210,7 +210,10 @@ def _left_of(sides: Sides, band: Band, expanded: bool) -> Iterable[Cell | Fold |
 
 
 def _kept(sides: Sides, index: int, slot: int) -> Row:
-    return Row(Fate.KEPT, (_left(sides, index),), _right(sides, slot))
+    # Kept for a reason: it was moved to its call, or chosen.
+    reason = sides.draft.slots[slot].reason
+    left, right = (_left(sides, index),), _right(sides, slot)
+    return Row(Fate.KEPT, left, right, says=reason, is_change=bool(reason))
 
 
 def _stretch(sides: Sides, stretch: Stretch) -> Iterable[Cell | Fold]:

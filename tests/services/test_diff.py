@@ -6,6 +6,7 @@ from app.errors import NotFound
 from app.services.diff import Cell, Fold, Gap, Sides, diff, opened
 from app.services.messages import Kind
 from compaction import Draft, Message, Ports, Settings, compact, estimate
+from compaction.pairs import mend
 from compaction.provenance import Fate
 from compaction.tiers import Tier
 from tests.builders import call, human, result, says
@@ -101,3 +102,22 @@ def test_messages_that_are_gone_are_a_gap_and_are_not_counted() -> None:
     assert found.unknown == 17
     (tally,) = [tally for tally in found.tallies if tally.fate is Fate.SUMMARISED]
     assert not tally.is_known
+
+
+def test_a_result_that_was_moved_to_its_call_stands_beside_itself() -> None:
+    talk = (
+        SYSTEM,
+        human("count the lines"),
+        says("", call("c1")),
+        human("and hurry"),
+        result("c1", "42"),
+        says("42 lines"),
+    )
+
+    found = diff(Sides(talk, mend(Draft.of(talk))), expanded=True)
+
+    pairs = [(row.left[0], row.right) for row in found.rows]
+    assert all(left == right for left, right in pairs)
+    numbers = [left.number for left, _ in pairs if isinstance(left, Cell)]
+    assert numbers == [0, 1, 2, 4, 3, 5]
+    assert [row.says for row in found.rows if row.is_change] == ["moved to its tool call"]
