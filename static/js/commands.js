@@ -10,12 +10,14 @@ function goToPart(step) {
   );
   const here = parts.findIndex((part) => part.contains(document.activeElement));
   const part = parts[(Math.max(here, step < 0 ? 0 : -1) + step + parts.length) % parts.length];
-  const target = part.id === "editor" ? part : part.querySelector(FOCUSABLE);
+  const target = part.id === "editor" ? part : part.querySelector(CURRENT) ?? part.querySelector(FOCUSABLE);
   (target ?? part).focus();
 }
 
+/* In each part, what the person would look at first, else whatever takes the focus. */
+const CURRENT = "[role='treeitem'][tabindex='0'], [role='tab'][aria-selected='true'], a[aria-current]";
 const FOCUSABLE =
-  "[tabindex='0']:not([hidden]), [aria-current]:not([tabindex='-1']), a[href]:not([tabindex='-1']), button:not([hidden]), summary, input:not([hidden])";
+  "a[href]:not([tabindex='-1']), button:not([hidden]), summary, input:not([hidden])";
 
 /* A page says where its neighbours are: <a rel="next"> and <a rel="prev">. In the history the
    compactions stand between the messages, and the next is the one below what is at the top. */
