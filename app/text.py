@@ -61,6 +61,16 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def span(low: int, high: int) -> str:
+    """`39,355–39,375`, or one number where both are the same."""
+    return count(low) if low == high else f"{count(low)}–{count(high)}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """`0.747` as `75 %`, or as `74.7 %` with one digit."""
+    return f"{share * 100:,.{digits}f} %"
+
+
 def size(number: int) -> str:
     """A number of bytes as `950 B`, `6.6 kB`, `141 kB`, `2.3 MB`."""
     value, unit = float(number), "B"
@@ -82,6 +92,11 @@ def moment(seconds: int | None, zone: tzinfo | None = None) -> str:
     """Unix seconds as `4 Aug 2026, 10:31`, in local time unless a zone is given."""
     when = _local(seconds, zone)
     return f"{when.day} {when:%b %Y, %H:%M}" if when else "unknown"
+
+
+def seconds_of(written: str) -> int | None:
+    """Unix seconds written as a number; None when `written` is something else."""
+    return int(written) if written.isascii() and written.isdigit() else None
 
 
 def stamp(seconds: int | None, zone: tzinfo | None = None) -> str:

@@ -12,12 +12,15 @@ from app.text import (
     count,
     first_line,
     moment,
+    percent,
     plural,
     printable,
+    seconds_of,
     short_age,
     short_id,
     shortened,
     size,
+    span,
     stamp,
     when,
 )
@@ -92,6 +95,20 @@ def test_counts_and_their_nouns() -> None:
     assert count(31657) == "31,657"
     assert plural(1, "message", "messages") == "1 message"
     assert plural(1204, "message", "messages") == "1,204 messages"
+
+
+def test_ranges_and_shares_are_written_in_one_way() -> None:
+    assert span(39355, 39375) == "39,355–39,375"
+    assert span(97, 97) == "97"
+    assert percent(0.747) == "75 %"
+    assert percent(1.652, 1) == "165.2 %"
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("1791167623", 1791167623), ("", None), ("-1", None), ("٣", None)]
+)
+def test_only_a_plain_number_is_taken_for_seconds(written: str, seconds: int | None) -> None:
+    assert seconds_of(written) == seconds
 
 
 def test_a_moment_is_shown_in_the_viewers_zone() -> None:

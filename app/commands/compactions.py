@@ -24,7 +24,7 @@ def _run(args: Namespace) -> int:
         print_json([compaction_json(*pair) for pair in zip(every, records, strict=True)])
         return 0
     print_table(
-        ("n", "tier", "tokens", "messages", "evidence", "what happened"),
+        ("n", "tier", "tokens (reported)", "messages", "evidence", "what happened"),
         (
             (
                 entry.n,

@@ -14,7 +14,7 @@ from app.services.diff import Cell, Diff, Row, Sides, diff, opened
 from app.services.messages import CompactionText, Excerpt, chunk, compaction_text
 from app.services.vitals import window_bounds
 from app.sources.model import Session
-from app.text import count, shortened, when
+from app.text import count, percent, plural, shortened, span, when
 from compaction.messages import Message
 from compaction.reconstruct import Bounds, Evidence, Verdict, View
 from compaction.reconstruct.rebuild import summary_message
@@ -337,11 +337,11 @@ def _says(record: CompactionRecord) -> str:
     if record.summarized:
         parts.append(_("%(n)s summarised") % {"n": count(record.summarized)})
     if record.offloaded:
-        parts.append(_("%(n)s moved to files") % {"n": count(len(record.offloaded))})
+        parts.append(plural(len(record.offloaded), _("moved to a file"), _("moved to files")))
     if record.error:
         removed = record.msgs_before - record.msgs_after
         parts.append(
-            _("%(n)s cut") % {"n": count(removed)} if removed > 0 else _("nothing removed")
+            _("%(n)s dropped") % {"n": count(removed)} if removed > 0 else _("nothing removed")
         )
     if not parts:
         parts.append(_("nothing changed"))
@@ -353,7 +353,7 @@ def _error_says(record: CompactionRecord) -> str:
         return ""
     if record.msgs_after >= record.msgs_before:
         return _("it fell back, and nothing was removed")
-    return _("it fell back to cutting messages")
+    return _("it fell back to dropping messages")
 
 
 def _alike(every: Sequence[Entry]) -> list[list[Entry]]:
@@ -400,18 +400,16 @@ def system_of(session: Session) -> tuple[str, str]:
 
 
 def _range(bounds: Bounds) -> str:
-    low, high = count(bounds.low), count(bounds.high)
-    return low if low == high else f"{low} – {high}"
+    return span(bounds.low, bounds.high)
 
 
 def _fill(session: Session, record: CompactionRecord) -> tuple[str, str]:
     window = window_bounds(session)
     if window is None:
         return "", _("fill unknown: the context window is not recorded")
-    low, high = (f"{record.tokens_before / size:.1%}" for size in (window.high, window.low))
-    shown = high if low == high else f"{low[:-1]}–{high}"
-    says = _("of %(window)s tokens, solved from the records") % {"window": _range(window)}
-    return shown.replace("%", " %"), says
+    low, high = (percent(record.tokens_before / size, 1) for size in (window.high, window.low))
+    shown = high if low == high else f"{low.removesuffix(' %')}–{high}"
+    return shown, _("of %(window)s tokens, solved from the records") % {"window": _range(window)}
 
 
 def _none_says(session: Session) -> str:

@@ -158,7 +158,7 @@ def _records(info: SessionInfo) -> Records:
 def _row(info: SessionInfo, records: Records, badge: Badge | None, now: int) -> SessionRow:
     tiers = [tier_key(record.tier) for record in records.records]
     failed = sum(1 for record in records.records if record.error)
-    title = first_line(info.title) or f"Session {short_id(info.id)}"
+    title = title_of(info)
     return SessionRow(
         id=info.id,
         short_id=short_id(info.id),
@@ -179,6 +179,11 @@ def _row(info: SessionInfo, records: Records, badge: Badge | None, now: int) -> 
         errors_say=_errors_say(failed, len(records.damage)),
         badge=badge,
     )
+
+
+def title_of(info: SessionInfo) -> str:
+    """What a session is called: its first human line, else by its id."""
+    return first_line(info.title) or f"Session {short_id(info.id)}"
 
 
 def tier_key(code: int) -> str:

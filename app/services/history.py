@@ -10,7 +10,7 @@ from gettext import gettext as _
 from itertools import groupby
 
 from app.errors import NotFound
-from app.services.explorer import tier_key, tier_label
+from app.services.explorer import tier_key, tier_label, title_of
 from app.services.messages import (
     Excerpt,
     Kind,
@@ -99,6 +99,8 @@ class HistoryPage:
     humans: int
     assistants: int
     results: int
+    summaries: int
+    """Messages that a compaction left in place of others."""
     tokens: int
     runs: int
     badge: Badge
@@ -122,7 +124,7 @@ def history_page(session: Session, at: int | None = None) -> HistoryPage:
     placed = sum(map(len, markers.values()))
     return HistoryPage(
         id=session.info.id,
-        title=first_line(session.info.title),
+        title=title_of(session.info),
         total=len(messages),
         first=first,
         last=last,
@@ -132,6 +134,7 @@ def history_page(session: Session, at: int | None = None) -> HistoryPage:
         humans=kinds.count(Kind.HUMAN),
         assistants=kinds.count(Kind.ASSISTANT),
         results=sum(1 for message in messages if message.is_tool_result),
+        summaries=kinds.count(Kind.COMPACTION),
         tokens=estimate(messages),
         runs=len(_batches(session.rows)),
         badge=badge_of(session),
@@ -242,7 +245,7 @@ def message_part(
     heading, text, says, sound = _part(message, what, original_of)
     return Part(
         id=session.info.id,
-        title=first_line(session.info.title),
+        title=title_of(session.info),
         number=number,
         what=what,
         heading=heading,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.sources.model import Plan, Session, TaskState
-from app.text import first_line
+from app.text import first_line, moment, seconds_of, when
+
+_SHOWN = 15_000
+"""Characters of a plan file; more would be no plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,23 @@ class PlanView:
     @property
     def share(self) -> float:
         return self.done / self.counted if self.counted else 0.0
+
+    @property
+    def updated(self) -> str:
+        """When, in words; empty when it does not say."""
+        # The file has RFC 3339, the database Unix seconds.
+        seconds = seconds_of(self.plan.updated)
+        return when(self.plan.updated) if seconds is None else moment(seconds)
+
+    @property
+    def text(self) -> str:
+        """The file as it is; empty for a list in the database."""
+        return self.plan.text[:_SHOWN]
+
+    @property
+    def rest(self) -> int:
+        """Characters of the file that are not shown."""
+        return max(0, len(self.plan.text) - _SHOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from app.services.diff import Cell, Diff, Row, Sides, diff
 from app.services.diff import opened as opened_sides
 from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
-from app.text import shortened
+from app.text import count, percent, shortened
 from compaction.messages import Message
 from compaction.ports import MemoryOffloads, Ports, Summariser
 from compaction.records import CompactionRecord
@@ -65,6 +65,8 @@ class Input:
     unknown: Mapping[int, str]
     says: str
     """Where the messages come from, in words."""
+    is_what_it_saw: bool = False
+    """Whether these are the messages that the recorded compaction saw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,8 @@ def input_for(
         sides = sides_of(session, verdict.record, view)
         before = (system, *view.before[1:])
         says = _("The messages that compaction %(n)s saw.") % {"n": n}
-        return Input(before, _memory(session, n), recorded, n, len(before) - 1, sides.unknown, says)
+        at = len(before) - 1
+        return Input(before, _memory(session, n), recorded, n, at, sides.unknown, says, True)
     rows = session.messages
     size = len(rows) if at is None else at
     if not 0 <= size <= len(rows):
@@ -251,26 +254,31 @@ def recompact(given: Input, choice: Choice) -> Outcome:
     sides = Sides(given.before, result.draft, moved=moved, unknown=given.unknown)
     return Outcome(
         result,
-        measures(result.record, given.recorded),
+        measures(result.record, given.recorded, given.is_what_it_saw),
         sides,
         diff(sides),
         store.files,
     )
 
 
-def measures(ours: CompactionRecord, recorded: CompactionRecord | None) -> tuple[Measure, ...]:
-    """The comparison table, in the order it is read."""
+def measures(
+    ours: CompactionRecord, recorded: CompactionRecord | None, alike: bool = True
+) -> tuple[Measure, ...]:
+    """The comparison table, in the order it is read.
+
+    Unless both saw `alike` messages, neither is better.
+    """
     return (
         Measure(_("Tier"), "", _tier(recorded), _tier(ours)),
-        _number(_("Tokens before"), _("est."), "tokens_before", ours, recorded),
-        _number(_("Tokens after"), _("est."), "tokens_after", ours, recorded, less=True),
+        _number(_("Tokens before"), _("(est.)"), "tokens_before", ours, recorded),
+        _number(_("Tokens after"), _("(est.)"), "tokens_after", ours, recorded, less=alike),
         Measure(_("Size after, of before"), "", _ratio(recorded), _ratio(ours)),
         _number(_("Messages before"), "", "msgs_before", ours, recorded),
         _number(_("Messages after"), "", "msgs_after", ours, recorded),
-        _number(_("Summarised"), _("messages"), "summarized", ours, recorded),
-        _number(_("Kept word for word"), _("messages"), "preserved_tail", ours, recorded),
-        Measure(_("Moved to files"), _("results"), _moved(recorded), _moved(ours)),
-        Measure(_("Fell back"), "", _fallback(recorded), _fallback(ours)),
+        _number(_("Messages summarised"), "", "summarized", ours, recorded),
+        _number(_("Messages in the tail"), "", "preserved_tail", ours, recorded),
+        Measure(_("Results moved to files"), "", _moved(recorded), _moved(ours)),
+        Measure(_("Error"), "", _error(recorded), _error(ours)),
     )
 
 
@@ -301,11 +309,11 @@ def _tier(record: CompactionRecord | None) -> str:
 
 
 def _ratio(record: CompactionRecord | None) -> str:
-    return "" if record is None else f"{record.compression_ratio:.0%}".replace("%", " %")
+    return "" if record is None else percent(record.compression_ratio)
 
 
-def _fallback(record: CompactionRecord | None) -> str:
-    return "" if record is None else shortened(record.error, LONGEST_ERROR) or _("no")
+def _error(record: CompactionRecord | None) -> str:
+    return "" if record is None else shortened(record.error, LONGEST_ERROR) or _("none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +343,8 @@ class RecompactPage:
     problems: Mapping[str, str]
     outcome: Outcome | None
     recorded: bool
+    is_alike: bool
+    """Whether the run and the recorded compaction saw the same messages."""
     bands: tuple[tuple[str, float, float], ...]
     """Tier key, start and width in percent of the window."""
     fill: str
@@ -367,6 +377,7 @@ def recompact_page(
         problems=problems,
         outcome=outcome,
         recorded=given.recorded is not None,
+        is_alike=given.is_what_it_saw,
         bands=_bands(choice.settings),
         fill=_fill(outcome, choice.settings),
         continues=_continues(given.memory),
@@ -429,7 +440,8 @@ def _fill(outcome: Outcome | None, settings: Settings) -> str:
     if outcome is None:
         return ""
     tokens = outcome.result.record.tokens_before
-    return f"{tokens:,} / {settings.context_window:,} · {tokens / settings.context_window:.1%}"
+    share = percent(tokens / settings.context_window, 1)
+    return f"{count(tokens)} / {count(settings.context_window)} · {share}"
 
 
 def _continues(memory: Memory) -> str:

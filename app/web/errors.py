@@ -9,6 +9,7 @@ from flask import Flask, Response, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from app.errors import AnchorlineError, NotFound, SourceBusy, UsageError
+from app.web.appearance import current_theme
 from app.web.render import Wanted, wanted
 
 _LOG = logging.getLogger(__name__)
@@ -64,5 +65,5 @@ def status_of(error: AnchorlineError) -> int:
 def _answer(status: int, says: str) -> Response:
     template = _TEMPLATES[wanted()]
     title = _TITLES.get(status, _("Something went wrong"))
-    body = render_template(template, status=status, title=title, says=says)
+    body = render_template(template, status=status, title=title, says=says, theme=current_theme())
     return Response(body, status, mimetype="text/html")

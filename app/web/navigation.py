@@ -230,7 +230,8 @@ def _children(row: SessionRow, place: Place) -> tuple[Link, ...]:
 
 def _tabs(current: SessionRow | None, place: Place) -> tuple[Link, ...]:
     if current is None:
-        return (Link("", place.title, "list-unordered", "", is_current=True),)
+        icon = "warning" if place.activity == "problems" else "list-unordered"
+        return (Link("", place.title, icon, "", is_current=True),)
     return tuple(
         Link(
             view.key,

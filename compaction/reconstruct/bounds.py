@@ -29,7 +29,8 @@ class Bounds:
         return Bounds(max(self.low, other.low), min(self.high, other.high))
 
     def __str__(self) -> str:
-        return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+        low, high = f"{self.low:,}", f"{self.high:,}"
+        return low if low == high else f"{low}–{high}"
 
 
 ANY_SIZE = Bounds(0, LARGEST)

@@ -97,7 +97,7 @@ def _outrun(records: Sequence[CompactionRecord]) -> dict[int, int]:
 
 
 def _overtaken(later: int) -> str:
-    return f"compaction {later + 1} came later and saw no more messages than it"
+    return f"compaction {later + 1} came later and saw no more messages than this one"
 
 
 def _walk(

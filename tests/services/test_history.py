@@ -108,6 +108,16 @@ def test_what_cannot_be_placed_is_counted_and_not_guessed(corpus: Path) -> None:
     assert other.unplaced == other.compactions == 27
 
 
+def test_what_a_compaction_left_is_counted_beside_who_spoke(corpus: Path) -> None:
+    services = build(corpus / "writeback-home/project", corpus / "writeback-home/home")
+
+    page = history_page(services.session("e8dc148e-4878-49cd-aa5e-99bce40bff70"))
+
+    assert page.total == page.humans + page.assistants + page.results + page.summaries
+    assert page.summaries == 1
+    assert page.title == "Session e8dc148e", "a session without a human line has a name still"
+
+
 def test_a_long_text_comes_in_bounded_chunks(opened: Opened) -> None:
     services = opened(SessionData(runs=([human("x" * (2 * CHUNK + 5))],)))
     (info,) = services.workspace.sessions()

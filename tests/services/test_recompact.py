@@ -100,6 +100,20 @@ def test_a_session_without_records_can_be_compacted_at_any_message(classic: Sess
     assert all(measure.recorded == "" for measure in outcome.measures)
 
 
+def test_neither_is_better_where_the_record_saw_other_messages(corpus: Path) -> None:
+    services = build(corpus / "lost-runs", corpus / "nobody")
+    session = services.session("b20de592-66dd-40df-a5c4-02fdf372b91a")
+
+    of_a_lost_run = recompact_page(session, {}, n=4)
+    of_a_saved_run = recompact_page(session, {"tier": "full"}, n=11)
+
+    assert (of_a_lost_run.is_alike, of_a_saved_run.is_alike) == (False, True)
+    assert of_a_lost_run.outcome is not None
+    assert of_a_saved_run.outcome is not None
+    assert {measure.better for measure in of_a_lost_run.outcome.measures} == {""}
+    assert {measure.better for measure in of_a_saved_run.outcome.measures} != {""}
+
+
 @pytest.mark.parametrize("at", [-1, 453])
 def test_a_message_that_is_not_there_is_not_found(classic: Session, at: int) -> None:
     with pytest.raises(NotFound, match="452 are stored"):

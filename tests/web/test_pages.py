@@ -65,6 +65,14 @@ def test_an_error_comes_in_the_form_that_was_asked_for(
     assert ('<main id="main"' in answer.text) == (headers == BOOSTED)
 
 
+def test_an_error_page_wears_the_theme_that_was_chosen(client: FlaskClient) -> None:
+    client.set_cookie("anchorline-theme", "hc-light", domain="127.0.0.1")
+
+    answer = client.get("/nothing")
+
+    assert '<html lang="en" data-theme="hc-light">' in answer.text
+
+
 def test_an_unexpected_failure_shows_no_inside(project: Path) -> None:
     app = create_app(build(project), TOKEN)
     app.view_functions["problems.page"] = lambda: 1 / 0
