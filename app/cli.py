@@ -25,6 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.error("name the folder of a project, as in `anchorline .`")
     command = next(one for one in COMMANDS if one.name == args.command)
+    if "home" in args and not args.home.is_dir():
+        # Nothing forbids it, but mistyped it would look like a home without sessions.
+        said = "there is no such folder; only the project's own .harness9 is read"
+        print(f"anchorline: --home {args.home}: {said}", file=sys.stderr)
     try:
         return command.run(args)
     except AnchorlineError as error:

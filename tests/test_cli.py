@@ -10,6 +10,7 @@ import pytest
 
 from app import __version__
 from app.cli import main
+from tests.builders import SessionData, human, make_store
 from tests.programs import CHECKOUT, PATIENCE
 
 SLOW_OR_RARE = ("anthropic", "flask", "playwright", "rapidfuzz", "tiktoken", "webview")
@@ -47,6 +48,8 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ["serve", ".", "--port", "-1"],
         ["serve", ".", "--unknown"],
         ["serve", ".", "--po", "1"],
+        ["diff", ".", "some", "x"],
+        ["recompact", ".", "some", "--at", "-1"],
         [".", "."],
     ],
     ids=" ".join,
@@ -116,3 +119,16 @@ def test_serving_loads_nothing_that_only_a_run_or_a_window_needs(tmp_path: Path)
 
     assert "flask" in loaded
     assert loaded.isdisjoint({"anthropic", "playwright", "tiktoken", "webview"})
+
+
+def test_a_home_that_is_not_there_is_said_and_the_project_still_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_store(tmp_path / "billing", [SessionData(runs=([human("Port the report")],))])
+
+    code = main(["list", str(tmp_path / "billing"), "--home", str(tmp_path / "typo")])
+
+    said = capsys.readouterr()
+    assert code == 0
+    assert "Port the report" in said.out
+    assert "typo: there is no such folder" in said.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,13 @@ def add_session_arguments(parser: ArgumentParser) -> None:
     """A folder, a session in it, and whether JSON is wanted."""
     add_data_arguments(parser)
     parser.add_argument("session", metavar="SESSION", help="its id, or enough of its beginning")
+
+
+def compaction_number(text: str) -> int:
+    """The type of an argument that names a recorded compaction."""
+    if not (text.isascii() and text.isdigit()):
+        raise ArgumentTypeError(f"{text!r} is no number of a compaction: they count from 1")
+    return int(text)
 
 
 def home_of(args: Namespace) -> Path | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def _run(args: Namespace) -> int:
     from app.commands.output import print_json, print_table, session_of
     from app.services.compactions import entries
+    from app.text import count
 
     session = session_of(args)
     every = entries(session)
@@ -23,13 +24,16 @@ def _run(args: Namespace) -> int:
         records = (verdict.record for verdict in session.account.verdicts)
         print_json([compaction_json(*pair) for pair in zip(every, records, strict=True)])
         return 0
+    if not every:
+        print("No compaction is recorded in this session.")
+        return 0
     print_table(
         ("n", "tier", "tokens (reported)", "messages", "evidence", "what happened"),
         (
             (
                 entry.n,
                 entry.tier_label,
-                f"{entry.tokens_before} → {entry.tokens_after}",
+                f"{count(entry.tokens_before)} → {count(entry.tokens_after)}",
                 f"{entry.msgs_before} → {entry.msgs_after}",
                 entry.evidence,
                 "; ".join(filter(None, (entry.says, entry.error))),

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.commands.command import Command, add_session_arguments
+from app.commands.command import Command, add_session_arguments, compaction_number
 
 if TYPE_CHECKING:
     from app.services.diff import Cell, Row
@@ -23,7 +23,9 @@ _SIGNS = {
 
 def _add_arguments(parser: ArgumentParser) -> None:
     add_session_arguments(parser)
-    parser.add_argument("n", metavar="N", type=int, help="number of the compaction, from 1")
+    parser.add_argument(
+        "n", metavar="N", type=compaction_number, help="number of the compaction, from 1"
+    )
 
 
 def _run(args: Namespace) -> int:
@@ -31,6 +33,7 @@ def _run(args: Namespace) -> int:
     from app.commands.output import draft_json, message_json, print_json, session_of
     from app.services.compactions import entries, sides_of, verdict_of
     from app.services.diff import diff
+    from app.text import count
 
     session = session_of(args)
     verdict = verdict_of(session, args.n)
@@ -47,7 +50,8 @@ def _run(args: Namespace) -> int:
         print_json({**shared, "before": before, **draft_json(view.draft)})
         return 0
     print(
-        f"{entry.tier_label}: {entry.tokens_before} → {entry.tokens_after} tokens (reported), "
+        f"{entry.tier_label}: {count(entry.tokens_before)} → {count(entry.tokens_after)} tokens "
+        "(reported), "
         f"{entry.msgs_before} → {entry.msgs_after} messages; {entry.evidence}: {entry.reason}"
     )
     if view is not None:
@@ -59,19 +63,23 @@ def _run(args: Namespace) -> int:
 
 def _lines(row: Row) -> Iterator[str]:
     from app.services.diff import Cell, Gap
+    from app.text import count, plural
 
     sign = _SIGNS[row.fate]
     if row.fold:
-        yield f"  … {row.fold.count} unchanged messages, {row.fold.tokens} tokens (est.)"
+        unchanged = plural(row.fold.count, "unchanged message", "unchanged messages")
+        yield f"  … {unchanged}, {count(row.fold.tokens)} tokens (est.)"
         return
     for item in row.left:
         if isinstance(item, Cell):
             number = "" if item.number is None else f"#{item.number} "
             yield f"{sign} {number}{item.kind}: {_glimpse(item)}"
         elif isinstance(item, Gap):
-            yield f"{sign} … {item.count} messages that are not in the store"
+            gone = plural(item.count, "message that is", "messages that are")
+            yield f"{sign} … {gone} not in the store"
         else:
-            yield f"{sign} … {item.count} more messages, {item.tokens} tokens (est.)"
+            more = plural(item.count, "more message", "more messages")
+            yield f"{sign} … {more}, {count(item.tokens)} tokens (est.)"
     if row.right and row.fate != "kept":
         yield f"+ {row.right.kind}: {_glimpse(row.right)}"
 

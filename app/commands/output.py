@@ -12,7 +12,7 @@ from typing import Any
 from app.commands.command import home_of
 from app.services import Services, build
 from app.sources.model import Damage, Session
-from app.text import printable, shortened
+from app.text import count, printable, shortened
 from compaction.messages import Message
 from compaction.provenance import Draft
 
@@ -47,15 +47,24 @@ def print_json(value: Json | Sequence[Json]) -> None:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns, each as wide as its longest cell."""
-    lines = [tuple(head), *(tuple(_cell(value) for value in row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    for line in lines:
-        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    """Columns, each as wide as its longest cell; those of numbers stand to the right."""
+    values = [tuple(row) for row in rows]
+    columns = [
+        _aligned([title, *map(_cell, column)], all(isinstance(value, int) for value in column))
+        for title, *column in zip(head, *values, strict=True)
+    ]
+    for line in zip(*columns, strict=True):
+        print("  ".join(line).rstrip())
+
+
+def _aligned(texts: Sequence[str], to_the_right: bool) -> list[str]:
+    width = max(map(len, texts))
+    return [text.rjust(width) if to_the_right else text.ljust(width) for text in texts]
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, int):
+        return count(value)
     return shortened(printable(str(value)).replace("\n", " "), _WIDEST)
 
 

@@ -6,13 +6,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from app.commands.command import Command, add_session_arguments
+from app.commands.command import Command, add_session_arguments, compaction_number
 from app.errors import UsageError
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     add_session_arguments(parser)
-    parser.add_argument("--at", type=int, metavar="N", help="as recorded compaction N was called")
+    parser.add_argument(
+        "--at", type=compaction_number, metavar="N", help="as recorded compaction N was called"
+    )
     parser.add_argument(
         "--set",
         action="append",
