@@ -61,6 +61,8 @@ export const COMMANDS = [
   { id: "previous", title: "Previous compaction", key: "Shift+F8", run: () => goToCompaction(-1) },
   { id: "next-change", title: "Next change in the diff", key: "Alt+F5", run: () => goToChange(1) },
   { id: "previous-change", title: "Previous change in the diff", key: "Alt+Shift+F5", run: () => goToChange(-1) },
+  { id: "back", title: "Go back", key: "Alt+ArrowLeft", notInFields: true, run: () => history.back() },
+  { id: "forward", title: "Go forward", key: "Alt+ArrowRight", notInFields: true, run: () => history.forward() },
   { id: "next-part", title: "Go to the next part of the window", key: "F6", run: () => goToPart(1) },
   { id: "previous-part", title: "Go to the previous part of the window", key: "Shift+F6", run: () => goToPart(-1) },
   { id: "theme", title: "Choose a colour theme", key: "", run: chooseTheme },
@@ -92,7 +94,8 @@ const byId = new Map(COMMANDS.map((one) => [one.id, one]));
 /* Capture: the web view's own Ctrl+P and F-keys come after us, if at all. */
 document.addEventListener("keydown", (event) => {
   const command = byKey.get(keyOf(event));
-  if (!command) return;
+  // In a field, on some systems, these keys go from word to word.
+  if (!command || (command.notInFields && event.target.matches?.("input, textarea"))) return;
   event.preventDefault();
   event.stopPropagation();
   command.run();

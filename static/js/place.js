@@ -52,12 +52,14 @@ export function arrive() {
 
 /* The main part was replaced. */
 export function arriveByLink() {
-  shown = address();
   goToTarget();
   focusEditor();
 }
 
 window.addEventListener("pagehide", remember);
+document.addEventListener("htmx:pushedIntoHistory", () => {
+  shown = address();
+});
 window.addEventListener("hashchange", goToTarget);
 
 /* What is swapped out may hold the focus: then what comes in its place takes it over. */

@@ -27,7 +27,7 @@ function commands() {
   return COMMANDS.filter((one) => one.title).map((one) => ({
     icon: "codicon codicon-chevron-right",
     name: one.title,
-    detail: one.key,
+    detail: one.key.replace("Arrow", ""),
     words: one.title,
     run: one.run,
   }));
