@@ -59,12 +59,33 @@ def violations(page: Page) -> list[str]:
     return [re.sub(r"\s+", " ", one) for one in found]
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_no_view_has_a_serious_barrier(opened: Open, scheme: str) -> None:
-    window = opened(color_scheme=scheme)
+BUSIEST = (
+    "/problems",
+    f"{LOOPING}/history",
+    f"{LOOPING}/compactions/12",
+    f"{LOOPING}/offloads",
+    f"{LOOPING}/recompact?n=12",
+)
+"""Those with the most colours, for the themes that are built from the same ones."""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "contrast", "views"),
+    [
+        ("dark", "no-preference", VIEWS),
+        ("light", "no-preference", VIEWS),
+        ("dark", "more", BUSIEST),
+        ("light", "more", BUSIEST),
+    ],
+    ids=["dark", "light", "high contrast, dark", "high contrast, light"],
+)
+def test_no_view_has_a_serious_barrier(
+    opened: Open, scheme: str, contrast: str, views: tuple[str, ...]
+) -> None:
+    window = opened(color_scheme=scheme, contrast=contrast)
     found = {}
 
-    for path in VIEWS:
+    for path in views:
         window.page.goto(window.address + path)
         window.page.wait_for_load_state("networkidle")
         found[path] = violations(window.page)
