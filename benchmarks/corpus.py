@@ -15,10 +15,9 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from app.services.compare import compared, contestants, fitted, settings_for  # noqa: E402
+from app.services.compare import SIDE_BY_SIDE, compared, contestants, fitted, settings_for  # noqa: E402
 from app.sources import open_folder  # noqa: E402
 from app.sources.model import Session  # noqa: E402
-from compaction import STRATEGIES  # noqa: E402
 from compaction.compare import Row  # noqa: E402
 
 FIT = 0.5
@@ -28,7 +27,9 @@ INTRO = """\
 Made by `python benchmarks/corpus.py`; [measures](measures.md) says what each figure means. Every
 session is played back call by call with a window that holds half of it, so that each strategy has
 something to do. Tokens are bytes over four; summaries are extracts made offline, so how well a
-*model* would summarise is not measured here. Times are left out: they are the machine's.
+*model* would summarise is not measured here. `harness9` is the original's ladder as it writes back,
+with its faults; everything else follows the [safe rule book](rule-books.md). Times are left out:
+they are the machine's.
 """
 HEAD = (
     "strategy",
@@ -67,7 +68,7 @@ def sessions(root: Path) -> Iterator[tuple[str, Session]]:
 def rows_of(session: Session) -> tuple[Row, ...]:
     """All strategies on one session."""
     settings = fitted(settings_for(session, {}), session, FIT)
-    return compared(session, contestants(list(STRATEGIES), settings))
+    return compared(session, contestants(SIDE_BY_SIDE, settings))
 
 
 def cells(row: Row) -> Sequence[str]:
@@ -97,7 +98,7 @@ def _share(value: float | None) -> str:
 
 def overall(every: Sequence[Row]) -> Iterator[Sequence[str]]:
     """Medians and sums over all sessions, one row per strategy."""
-    for name in STRATEGIES:
+    for name in SIDE_BY_SIDE:
         rows = [row for row in every if row.name == name]
         yield (
             name,

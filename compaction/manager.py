@@ -19,11 +19,12 @@ from compaction.ports import Ports
 from compaction.provenance import Draft
 from compaction.records import CompactionRecord
 from compaction.result import CompactionResult, Memory
+from compaction.room import in_estimates
 from compaction.rules import SAFE
 from compaction.settings import Settings
 from compaction.strategies import STRATEGIES, Outcome
 from compaction.tiers import Tier, tier_for
-from compaction.tokens import BYTES_PER_TOKEN
+from compaction.tokens import BYTES_PER_TOKEN, ByteQuarter, Count, TokenCounter, measured
 
 DEFAULT_TRIGGER = 0.70
 WINDOW = "sliding-window"
@@ -40,6 +41,8 @@ class Managed:
     """What was wrong with the outcomes that were not taken, or with the last one that was."""
     by: str = UNCHANGED
     """Whose outcome it is: a strategy's name, or `forced truncation`; empty for nobody's."""
+    filled: Count = Count(0)  # noqa: RUF009 - immutable
+    """What was in the window when it was asked, as its counter counts, with `besides`."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -73,6 +76,10 @@ class ContextManager:
     trigger: float = DEFAULT_TRIGGER
     """The share of the window from which it acts."""
     checks: Checks = Checks()  # noqa: RUF009 - immutable
+    counter: TokenCounter = ByteQuarter()  # noqa: RUF009 - immutable
+    """How full the window is. Records keep harness9's estimate, whatever counts here."""
+    besides: int = 0
+    """Tokens that are sent along with the messages, such as tool definitions (`estimate_tools`)."""
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -90,19 +97,23 @@ class ContextManager:
         Never raises for what a model, an embedder or a disk did. Pairs are mended at any fill.
         """
         started = self.ports.nanoseconds()
-        settings = replace(self.settings, rules=SAFE)
         before = tuple(messages)
+        filled = self._filled(before)
         whole = Outcome(mend(Draft.of(before)), memory)
+        if not self._is_due(before, filled, memory):
+            return self._done(UNCHANGED, whole, before, filled, started, ())
+        if self.besides >= self.settings.context_window:
+            return self._done(UNCHANGED, self._no_room(whole), before, filled, started, ())
         findings: list[Finding] = []
-        if self._is_due(before, settings, memory):
-            for name, outcome in self._attempts(before, settings, memory):
-                broken = check(outcome.draft, before, self.checks)
-                findings += [Finding(rule, says, name) for rule, says in broken]
-                if _is_acceptable(broken, is_last=name == TRUNCATION):
-                    return self._done(name, outcome, before, settings, started, findings)
-                memory = replace(memory, written=memory.written | outcome.memory.written)
-                whole = replace(whole, memory=memory, error=outcome.error)
-        return self._done(UNCHANGED, whole, before, settings, started, findings)
+        settings = self._room(before, filled)
+        for name, outcome in self._attempts(before, settings, memory):
+            broken = check(outcome.draft, before, self.checks)
+            findings += [Finding(rule, says, name) for rule, says in broken]
+            if _is_acceptable(broken, is_last=name == TRUNCATION):
+                return self._done(name, outcome, before, filled, started, findings)
+            memory = replace(memory, written=memory.written | outcome.memory.written)
+            whole = replace(whole, memory=memory, error=outcome.error)
+        return self._done(UNCHANGED, whole, before, filled, started, findings)
 
     async def amanage(
         self,
@@ -114,11 +125,29 @@ class ContextManager:
         """The same without holding up an event loop; `away` is `asyncio.to_thread` or its like."""
         return await away(self.manage, tuple(messages), memory)
 
-    def _is_due(self, before: tuple[Message, ...], settings: Settings, memory: Memory) -> bool:
-        window = settings.context_window
-        if window <= 0 or size(before) // BYTES_PER_TOKEN < window * self.trigger:
+    def _filled(self, before: tuple[Message, ...]) -> Count:
+        counted = measured(self.counter, before)
+        return replace(counted, tokens=counted.tokens + self.besides)
+
+    def _room(self, before: tuple[Message, ...], filled: Count) -> Settings:
+        """The settings as a strategy needs them, which counts in bytes."""
+        safe = replace(self.settings, rules=SAFE)
+        estimated = size(before) // BYTES_PER_TOKEN
+        return in_estimates(safe, filled.tokens - self.besides, estimated, self.besides)
+
+    def _no_room(self, whole: Outcome) -> Outcome:
+        window = self.settings.context_window
+        says = (
+            "what is sent besides the messages alone takes "
+            f"{self.besides / window:.1%} of the window ({self.besides:,} of {window:,} tokens)"
+        )
+        return replace(whole, error=says)
+
+    def _is_due(self, before: tuple[Message, ...], filled: Count, memory: Memory) -> bool:
+        window = self.settings.context_window
+        if window <= 0 or filled.tokens < window * self.trigger:
             return False
-        return memory.settled != mark(before, settings)
+        return memory.settled != mark(before, self.settings)
 
     def _attempts(
         self, before: tuple[Message, ...], settings: Settings, memory: Memory
@@ -150,23 +179,23 @@ class ContextManager:
         name: str,
         outcome: Outcome,
         before: tuple[Message, ...],
-        settings: Settings,
+        filled: Count,
         started: int,
         findings: Sequence[Finding],
     ) -> Managed:
         """The outcome with its record; where nothing was tried, of tier None."""
-        is_news = bool(name or findings)
+        settings = self.settings
+        is_news = bool(name or findings or outcome.error)
         errors = [f"{f.strategy}: {f.says}" for f in findings]
         errors += [outcome.error] if outcome.error else []
         record = account(outcome.draft, outcome.memory, outcome.offloaded, errors)
-        tokens = size(before) // BYTES_PER_TOKEN
-        tier = (tier_for(tokens, settings) or Tier.WARN) if is_news else Tier.NONE
+        tier = (tier_for(filled.tokens, settings) or Tier.WARN) if is_news else Tier.NONE
         record = numbered(record, before, outcome.draft, tier, settings, self.ports, started)
         memory = outcome.memory
         if is_news:
             memory = replace(memory, settled=mark(outcome.draft.messages, settings))
         result = CompactionResult(before, outcome.draft, record, memory, record.error)
-        return Managed(result, tuple(findings), name)
+        return Managed(result, tuple(findings), name, filled)
 
 
 def _is_acceptable(broken: Sequence[tuple[Rule, str]], *, is_last: bool) -> bool:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
 from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft, Fate
+from compaction.recognition import digests
 from compaction.records import CompactionRecord, OffloadEntry
 from compaction.result import Memory
 from compaction.settings import Settings
 from compaction.tiers import Tier
 from compaction.tokens import BYTES_PER_TOKEN, message_bytes
-from compaction.utf8 import encoded
 
 
 def size(messages: Sequence[Message]) -> int:
@@ -69,8 +69,5 @@ def numbered(
 def mark(messages: Sequence[Message], settings: Settings) -> str:
     """What a list of messages is recognised by, under settings that ask for the same."""
     lines = (settings.warn, settings.soft, settings.full, settings.emergency)
-    seen = hashlib.sha256(repr((settings.context_window, settings.tail, lines)).encode())
-    for message in messages:
-        calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
-        seen.update(encoded(repr((message.role, message.content, calls, message.tool_call_id))))
-    return seen.hexdigest()
+    under = repr((settings.context_window, settings.tail, lines))
+    return deque(digests(messages, under), maxlen=1).pop() if messages else under

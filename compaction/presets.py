@@ -48,6 +48,7 @@ _PRESETS = (
         "internal/memory/progressive_compactor.go, commits 10287f3 to c0bfc71",
         Confidence.READ,
         "Nothing: golden vectors hold the tier ladder to it.",
+        {"rules": "harness9-writeback"},
     ),
     Preset(
         "deepagents",

@@ -13,6 +13,17 @@ from compaction.tiers import Tier
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a summary said of a run of messages, so that nobody need be asked of them again."""
+
+    count: int
+    digest: str
+    """What the messages are recognised by; see `compaction.recognition`."""
+    text: str
+    anchors: tuple[Anchor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """What is carried from one compaction to the next; a value, passed in and handed back."""
 
@@ -23,6 +34,9 @@ class Memory:
     """Call ids whose file this process has written; in the safe rule book, the files' paths."""
     settled: str = ""
     """What the safe rule book recognises its last outcome by, to leave it alone."""
+    said: tuple[Said, ...] = ()
+    """The newest summaries, oldest first: for a caller that keeps the whole conversation and asks
+    for a view of it at every turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from compaction.rules import HARNESS9_VIEW, RULE_BOOKS, RuleBook
+from compaction.rules import RULE_BOOKS, SAFE, RuleBook
 
 DEFAULT_MIN_TAIL = 6
 DEFAULT_BUDGET = 160_000
@@ -56,7 +56,7 @@ class Settings:
     summary: SummaryLimits = SummaryLimits()
     """What a summary may take, in every rule book and strategy but harness9's ladder."""
     session_id: str = ""
-    rules: RuleBook = HARNESS9_VIEW
+    rules: RuleBook = SAFE
 
     @property
     def tail(self) -> int:

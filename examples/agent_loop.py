@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.llm.offline import OfflineSummariser
 from compaction import (
-    HARNESS9_WRITEBACK,
     CompactionResult,
     Memory,
     MemoryOffloads,
@@ -29,7 +28,7 @@ from compaction import (
     takes_effect,
 )
 
-SETTINGS = Settings(context_window=12_000, session_id="demo", rules=HARNESS9_WRITEBACK)
+SETTINGS = Settings(context_window=12_000, session_id="demo")
 FILES = [f"reports/{name}.py" for name in ("billing", "tax", "stock", "payroll", "refunds")]
 CALLS = 6 * len(FILES)
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compaction import STRATEGIES
+from app.services.compare import SIDE_BY_SIDE
 from compaction.presets import PRESETS
 
 ROOT = Path(__file__).parents[1]
@@ -52,4 +52,4 @@ def test_the_comparison_page_is_what_its_script_prints() -> None:
 
     assert done.stdout == page
     assert page.count("| layered |") == page.count("\n## ")
-    assert page.count("\n| ") == (len(STRATEGIES) + 2) * page.count("\n## ")
+    assert page.count("\n| ") == (len(SIDE_BY_SIDE) + 2) * page.count("\n## ")

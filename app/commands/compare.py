@@ -11,7 +11,6 @@ from app.commands.command import Command, add_session_arguments
 if TYPE_CHECKING:
     from compaction.compare import Row
 
-_DEFAULT = "progressive,layered,sparse,rolling-summary,sliding-window,vector-recall,tool-trim"
 HEAD = (
     "strategy",
     "tokens (est.)",
@@ -36,9 +35,8 @@ def _add_arguments(parser: ArgumentParser) -> None:
     add_session_arguments(parser)
     parser.add_argument(
         "--strategies",
-        default=_DEFAULT,
         metavar="NAMES",
-        help="strategies and presets, with commas between; default: %(default)s",
+        help="strategies and presets, with commas between; default: every strategy, and harness9",
     )
     parser.add_argument(
         "--fit",
@@ -59,7 +57,7 @@ def _run(args: Namespace) -> int:
     from app.commands.output import print_json, print_table, session_of
     from app.commands.recompact import values_of
     from app.errors import UsageError
-    from app.services.compare import compared, contestants, fitted, settings_for
+    from app.services.compare import SIDE_BY_SIDE, compared, contestants, fitted, settings_for
 
     if args.fit is not None and not 0 < args.fit <= 1:
         raise UsageError(f"--fit {args.fit}: write a share above 0 and up to 1, for example 0.5")
@@ -67,8 +65,8 @@ def _run(args: Namespace) -> int:
     settings = settings_for(session, values_of(args.set))
     if args.fit is not None:
         settings = fitted(settings, session, args.fit)
-    names = [name.strip() for name in args.strategies.split(",") if name.strip()]
-    rows = compared(session, contestants(names, settings))
+    names = [name.strip() for name in (args.strategies or "").split(",") if name.strip()]
+    rows = compared(session, contestants(names or SIDE_BY_SIDE, settings))
     if args.json:
         window = settings.context_window
         print_json(

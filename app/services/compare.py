@@ -16,8 +16,12 @@ from compaction.compare import Contestant, Row, compare
 from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.presets import PRESETS
+from compaction.rules import SAFE
 from compaction.settings import Settings, SettingsError, read_settings
 from compaction.strategies import STRATEGIES
+
+SIDE_BY_SIDE = (*STRATEGIES, "harness9")
+"""All strategies, and what the original does."""
 
 
 def contestants(names: Sequence[str], settings: Settings) -> list[Contestant]:
@@ -37,12 +41,12 @@ def _contestant(name: str, settings: Settings) -> Contestant:
 
 
 def settings_for(session: Session, values: Mapping[str, Any]) -> Settings:
-    """The settings that explain the session's records, with a person's `values`.
+    """The session's own settings under the safe rule book, with a person's `values`.
 
     Raises UsageError naming every value that is refused.
     """
     try:
-        return read_settings(values, default_choice(session).settings)
+        return read_settings(values, replace(default_choice(session).settings, rules=SAFE))
     except SettingsError as error:
         raise UsageError(str(error)) from error
 

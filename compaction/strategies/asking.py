@@ -18,8 +18,9 @@ from compaction.placeholder import parse_placeholder
 from compaction.portions import portions
 from compaction.ports import Ports, Summariser
 from compaction.provenance import Draft, Fate, Slot, sources_of
+from compaction.recognition import Stretch, read_stretch
 from compaction.records import OffloadEntry
-from compaction.result import Memory
+from compaction.result import Memory, Said
 from compaction.rounds import is_summary
 from compaction.runs import joined
 from compaction.settings import SummaryLimits
@@ -65,37 +66,63 @@ def stretches(positions: Iterable[int]) -> Iterator[range]:
         yield range(run[0], run[-1] + 1)
 
 
+def recalled(
+    draft: Draft, wanted: Iterable[range], before: Sequence[Message], memory: Memory
+) -> Draft:
+    """The draft, made of `before`, with earlier summaries where they stand for what is `wanted`.
+
+    Nobody is asked. Stretches of which nothing was said, or that would not become smaller, stay.
+    """
+    parts: list[Sequence[Slot]] = []
+    start = 0
+    for each in wanted:
+        stretch = read_stretch(draft.slots[each.start : each.stop], before, memory.said)
+        if stretch.known is None:
+            continue
+        covered = stretch.slots[: stretch.covered]
+        message = _written(stretch.known, stretch.messages[: stretch.covered])
+        if message is not None:
+            parts += [draft.slots[start : each.start], (_summary_slot(message, covered),)]
+            start = each.start + stretch.covered
+    return replace(draft, slots=joined(*parts, draft.slots[start:]))
+
+
 def summarise(
     draft: Draft,
     wanted: Iterable[range],
+    before: Sequence[Message],
     ports: Ports,
     memory: Memory,
-    limits: SummaryLimits = SummaryLimits(),  # noqa: B008 - immutable
+    limits: SummaryLimits,
 ) -> Asked:
-    """Every stretch in `wanted`, which rise, as one message each.
+    """Every stretch in `wanted`, which rise, of a draft made of `before` as one message each.
 
     Each summary continues the one before, and all of them together keep to `limits`. A stretch
-    that is nothing but an earlier summary is left alone: there is nothing new in it.
+    that is nothing but an earlier summary is left alone: there is nothing new in it. Nor is the
+    model asked again about messages that it has summarised.
     """
-    messages = draft.messages
     parts: list[Sequence[Slot]] = []
     start, error = 0, ""
     questions = _Questions(ports, limits)
-    for stretch in wanted:
-        leaving = messages[stretch.start : stretch.stop]
-        if all(map(is_summary, leaving)):
+    for each in wanted:
+        slots = draft.slots[each.start : each.stop]
+        if all(is_summary(slot.message) for slot in slots):
             continue
         try:
-            message, memory = _summary_of(leaving, questions, memory)
+            stretch = read_stretch(slots, before, memory.said)
+            message, memory = _summary_of(stretch, questions, memory)
         except Exception as failure:  # whatever a summariser raises, the session goes on
             error = str(failure) or type(failure).__name__
             continue
-        sources = tuple(sorted(sources_of(draft.slots[stretch.start : stretch.stop])))
-        fate = Fate.SUMMARISED if sources else Fate.INSERTED
-        parts += [draft.slots[start : stretch.start], (Slot(message, fate, sources),)]
-        start = stretch.stop
+        parts += [draft.slots[start : each.start], (_summary_slot(message, slots),)]
+        start = each.stop
     slots = joined(*parts, draft.slots[start:])
     return Asked(replace(draft, slots=slots), memory, error)
+
+
+def _summary_slot(message: Message, slots: Sequence[Slot]) -> Slot:
+    sources = tuple(sorted(sources_of(slots)))
+    return Slot(message, Fate.SUMMARISED if sources else Fate.INSERTED, sources)
 
 
 class _Questions:
@@ -113,6 +140,8 @@ class _Questions:
 
     def portions(self, messages: Sequence[Message], previous: str) -> list[tuple[Message, ...]]:
         """The messages in as many questions as are left. Raises TimeoutError where none is."""
+        if not messages:
+            return []
         if self._left <= 0:
             raise TimeoutError(f"{self._limits.calls} questions were asked already")
         # What is said so far may grow while it is continued.
@@ -140,22 +169,39 @@ def _size(request: SummaryRequest) -> int:
     return byte_length(request.system_prompt) + byte_length(request.user_prompt)
 
 
-def _summary_of(
-    leaving: Sequence[Message], questions: _Questions, memory: Memory
-) -> tuple[Message, Memory]:
-    fresh = tuple(message for message in leaving if not is_summary(message))
-    questions.leaving(fresh)
-    previous, anchors = _previous(leaving, memory), _known(leaving, memory)
-    text = ""
-    for portion in questions.portions(fresh, previous):
-        said = questions.ask(portion, previous)
-        anchors = merge(anchors, said.anchors)
-        text = said.text or text
+_MOST_SAID = 8
+"""Summaries that are remembered with what they stand for; a conversation has one per stretch."""
+
+
+def _summary_of(stretch: Stretch, questions: _Questions, memory: Memory) -> tuple[Message, Memory]:
+    leaving, known = stretch.messages, stretch.known
+    questions.leaving(_fresh(leaving))
+    if known is None:
+        text, anchors, previous = "", _known(leaving, memory), _previous(leaving, memory)
+    else:
+        text, anchors = known.text, known.anchors
         previous = previous_text(text, anchors)
-    message = compaction_message(anchors, text, _references(leaving))
-    if message_bytes(message) >= sum(map(message_bytes, leaving)):
+    for portion in questions.portions(_fresh(stretch.news), previous):
+        answer = questions.ask(portion, previous)
+        anchors = merge(anchors, answer.anchors)
+        text = answer.text or text
+        previous = previous_text(text, anchors)
+    said = Said(stretch.sources, stretch.digest, text, anchors)
+    message = _written(said, leaving)
+    if message is None:
         raise ValueError("the summary is no smaller than what it replaces")
-    return message, replace(memory, summary=text, anchors=anchors)
+    kept = (*(one for one in memory.said if one != known), said)[-_MOST_SAID:]
+    return message, replace(memory, summary=text, anchors=anchors, said=kept)
+
+
+def _written(said: Said, leaving: Sequence[Message]) -> Message | None:
+    """What stands for the messages; None where that would be no smaller than they are."""
+    message = compaction_message(said.anchors, said.text, _references(leaving))
+    return message if message_bytes(message) < sum(map(message_bytes, leaving)) else None
+
+
+def _fresh(messages: Iterable[Message]) -> tuple[Message, ...]:
+    return tuple(message for message in messages if not is_summary(message))
 
 
 def _known(leaving: Sequence[Message], memory: Memory) -> tuple[Anchor, ...]:

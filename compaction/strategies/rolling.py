@@ -17,7 +17,7 @@ from compaction.strategies.options import rounds
 
 def _run(
     messages: Sequence[Message],
-    settings: Settings,  # noqa: ARG001 - counts rounds, not tokens
+    settings: Settings,
     ports: Ports,
     memory: Memory,
     options: Options,
@@ -25,7 +25,9 @@ def _run(
     pins = pinned(messages)
     older = (i for i in range(recent_from(messages, options["rounds"])) if i not in pins)
     ports, counting = Counting.within(ports)
-    asked = summarise(Draft.of(messages), stretches(older), ports, memory)
+    asked = summarise(
+        Draft.of(messages), stretches(older), messages, ports, memory, settings.summary
+    )
     return Outcome(asked.draft, asked.memory, asked.error, counting.calls, counting.sent_bytes)
 
 

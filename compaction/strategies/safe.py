@@ -21,7 +21,7 @@ from compaction.records import OffloadEntry
 from compaction.result import CompactionResult, Memory
 from compaction.rounds import is_summary, pinned, units
 from compaction.settings import Settings
-from compaction.strategies.asking import stretches, summarise
+from compaction.strategies.asking import recalled, stretches, summarise
 from compaction.tiers import Tier, tier_for
 from compaction.tokens import BYTES_PER_TOKEN, message_bytes
 
@@ -39,6 +39,8 @@ SLIVER = 0.10
 class _Step:
     """What a tier came to."""
 
+    before: Sequence[Message]
+    """What the draft was made of."""
     draft: Draft
     memory: Memory
     errors: tuple[str, ...] = ()
@@ -79,9 +81,9 @@ def compact(
     chosen = tier_for(tokens, settings) if tier is None else tier
     if settings.context_window <= 0 or memory.settled == mark(before, settings):
         chosen = Tier.NONE
-    step = _Step(mended, memory)
+    step = _Step(before, mended, memory)
     if chosen is not Tier.NONE:
-        step = _smaller(_TIERS[chosen](step, settings, ports), step)
+        step = _smaller(_climbed(_recalled(step, settings), tier, settings, ports), step)
         if step.draft == mended and not step.errors:
             chosen = Tier.NONE
         settled = mark(step.draft.messages, settings)
@@ -89,6 +91,20 @@ def compact(
     done = account(step.draft, step.memory, step.entries, step.errors)
     record = numbered(done, before, step.draft, chosen, settings, ports, started)
     return CompactionResult(before, step.draft, record, step.memory, record.error, notes=step.notes)
+
+
+def _recalled(start: _Step, settings: Settings) -> _Step:
+    """What was summarised already as its summary: the caller may keep the whole conversation."""
+    if not start.memory.said:
+        return start
+    wanted = stretches(_leaving(start.draft.messages, settings))
+    return replace(start, draft=recalled(start.draft, wanted, start.before, start.memory))
+
+
+def _climbed(start: _Step, tier: Tier | None, settings: Settings, ports: Ports) -> _Step:
+    if tier is None:
+        tier = tier_for(size(start.draft.messages) // BYTES_PER_TOKEN, settings)
+    return _TIERS[tier](start, settings, ports) if tier is not Tier.NONE else start
 
 
 def _warn(start: _Step, settings: Settings, ports: Ports) -> _Step:
@@ -137,7 +153,7 @@ def _summarised(
     chosen = [index for stretch in wanted for index in stretch]
     large = [i for i in chosen if message_bytes(messages[i]) > settings.offload_bytes]
     step = start.after(reduce(start.draft, large, settings, ports.offloads, start.memory.written))
-    asked = summarise(step.draft, wanted, ports, step.memory, settings.summary)
+    asked = summarise(step.draft, wanted, step.before, ports, step.memory, settings.summary)
     step = replace(step, draft=asked.draft, memory=asked.memory)
     if asked.error:
         return step.but(f"{SUMMARY_FAILED}{tier.label}: {asked.error}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from compaction import (
+    HARNESS9_VIEW,
     HARNESS9_WRITEBACK,
     Anchor,
     CompactionRecord,
@@ -75,7 +76,9 @@ def test_settings_that_invite_trouble(change: dict[str, float], found: tuple[str
 
 
 def test_the_older_rule_book_cuts_the_task_off() -> None:
-    assert rules(in_settings(Settings(128_000))) == [("task-cut-off", "warning", ())]
+    assert rules(in_settings(Settings(128_000, rules=HARNESS9_VIEW))) == [
+        ("task-cut-off", "warning", ())
+    ]
 
 
 BATCH = (("assistant", "", "c1", "c2"), ("result", "c1", "1"), ("result", "c2", "2"))

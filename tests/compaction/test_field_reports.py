@@ -70,7 +70,7 @@ def test_ha1_a_window_that_opens_inside_a_batch_grows_to_hold_it_whole() -> None
 
 
 def test_ha1_a_tail_that_opens_inside_a_batch_loses_its_results_as_in_the_original() -> None:
-    settings = Settings(1000, min_tail=3)
+    settings = Settings(1000, min_tail=3, rules=HARNESS9_VIEW)
 
     result = compact(BATCH, settings, Ports(Answers(["## Summary\nshort"])), tier=Tier.FULL)
 
@@ -126,7 +126,7 @@ RUNNING = said(("system", "S"), ("user", "count the lines"), ("assistant", "", "
 
 
 def test_ha2_a_result_made_up_for_a_running_call_never_enters_the_history_of_a_view() -> None:
-    settings = Settings(1000, min_tail=1)
+    settings = Settings(1000, min_tail=1, rules=HARNESS9_VIEW)
 
     early = compact(RUNNING, settings, tier=Tier.WARN)
     later = compact([*RUNNING, *said(("result", "c1", "42"))], settings, tier=Tier.WARN)
@@ -288,7 +288,7 @@ def test_hc1_the_caller_s_history_is_never_changed_and_the_file_is_written_once(
 
 
 def test_hc1_what_the_original_did_to_the_caller_s_list_is_told_by_index() -> None:
-    view = compact(BUILD, Settings(4100), Ports(offloads=Shelf()))
+    view = compact(BUILD, Settings(4100, rules=HARNESS9_VIEW), Ports(offloads=Shelf()))
     copy = compact(BUILD, Settings(4100, rules=HARNESS9_WRITEBACK), Ports(offloads=Shelf()))
 
     assert list(view.rewritten) == [3]
@@ -307,7 +307,7 @@ def test_hc2_what_is_kept_verbatim_is_not_summarised_as_well() -> None:
     )
     model = Answers(["### Execution Progress\nTask X finished\n\n## Summary\nx"])
 
-    result = compact(messages, Settings(950, min_tail=1), Ports(model))
+    result = compact(messages, Settings(950, min_tail=1, rules=HARNESS9_VIEW), Ports(model))
 
     (asked,) = model.asked
     assert result.tier is Tier.FULL
@@ -336,8 +336,10 @@ def test_hd1_a_result_is_offloaded_by_its_bytes_not_by_its_characters() -> None:
         *[("user", "x")] * 6,
     )
 
-    result = compact(messages, Settings(1, offload_bytes=4000), tier=Tier.WARN)
-    moved = compact(messages, Settings(1), Ports(offloads=MemoryOffloads()), tier=Tier.WARN)
+    result = compact(messages, Settings(1, offload_bytes=4000, rules=HARNESS9_VIEW), tier=Tier.WARN)
+    moved = compact(
+        messages, Settings(1, rules=HARNESS9_VIEW), Ports(offloads=MemoryOffloads()), tier=Tier.WARN
+    )
 
     assert result.draft.slots[2].fate is Fate.KEPT  # there is nowhere to put it
     assert moved.draft.slots[2].fate is Fate.OFFLOADED
@@ -363,7 +365,7 @@ def test_hd2_words_that_look_like_special_tokens_are_words(rules: RuleBook) -> N
 
 
 def test_a_placeholder_longer_than_the_limit_is_offloaded_again_and_nests() -> None:
-    shelf, settings = MemoryOffloads(), Settings(4100)
+    shelf, settings = MemoryOffloads(), Settings(4100, rules=HARNESS9_VIEW)
 
     first = compact(BUILD, settings, Ports(offloads=shelf))
     second = compact(first.messages, settings, Ports(offloads=shelf), first.memory)
@@ -375,7 +377,7 @@ def test_a_placeholder_longer_than_the_limit_is_offloaded_again_and_nests() -> N
 
 
 def test_after_a_restart_a_placeholder_takes_the_place_of_the_original_file() -> None:
-    shelf, settings = MemoryOffloads(), Settings(4100)
+    shelf, settings = MemoryOffloads(), Settings(4100, rules=HARNESS9_VIEW)
 
     first = compact(BUILD, settings, Ports(offloads=shelf))
     compact(first.messages, settings, Ports(offloads=shelf))

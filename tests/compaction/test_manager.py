@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ from compaction import (
 from compaction.checks import Rule
 from compaction.pairs import broken_pairs, mend
 from compaction.provenance import Slot
+from compaction.room import in_estimates
 from compaction.rounds import is_persons
 from compaction.strategies.contract import Outcome
 from tests.compaction.generators import ANSWERS, CONVERSATIONS, SETTINGS, Answers, Shelf, said
@@ -202,3 +204,63 @@ def test_without_anything_new_it_does_nothing_more(
     if first.record.tier != Tier.NONE:
         assert again.record.tier == Tier.NONE
     assert (len(model.asked), len(shelf.saved)) == (asked, saved)
+
+
+class Twice:
+    """A counter that finds twice the tokens that bytes suggest."""
+
+    name = "twice"
+
+    def count(self, messages: Sequence[Message]) -> int:
+        return 2 * estimate(messages)
+
+
+def test_it_acts_when_its_own_counter_says_so() -> None:
+    half_full = Settings(20_000, session_id="s1")
+    model = Answers([GOOD])
+
+    by_bytes = ContextManager(half_full, Ports(model)).manage(STEPS)
+    counted = ContextManager(half_full, Ports(model), counter=Twice()).manage(STEPS)
+
+    assert by_bytes.by == ""
+    assert counted.by == "progressive"
+    assert counted.filled.tokens == 2 * estimate(STEPS)
+    assert 2 * estimate(counted.messages) < 0.6 * 20_000
+
+
+def test_what_is_sent_besides_the_messages_fills_the_window_too() -> None:
+    manager = ContextManager(Settings(20_000), Ports(Answers([GOOD])), besides=6_000)
+
+    managed = manager.manage(STEPS)
+
+    assert managed.by == "progressive"
+    assert managed.filled.tokens == estimate(STEPS) + 6_000
+    assert estimate(managed.messages) + 6_000 < 0.6 * 20_000
+
+
+def test_what_leaves_no_room_at_all_is_said_once_and_nothing_is_cut() -> None:
+    manager = ContextManager(Settings(20_000), Ports(Answers([GOOD])), besides=30_000)
+
+    managed = manager.manage(STEPS)
+    again = manager.manage(managed.messages, managed.memory)
+
+    assert managed.messages == tuple(STEPS)
+    assert "30,000 of 20,000 tokens" in managed.record.error
+    assert again.record.tier == Tier.NONE
+
+
+@given(
+    counted=st.integers(1, 10**6),
+    estimated=st.integers(1, 10**6),
+    besides=st.integers(0, 900),
+)
+def test_a_smaller_window_has_its_lines_where_the_whole_one_has_them(
+    counted: int, estimated: int, besides: int
+) -> None:
+    whole = Settings(1_000)
+
+    room = in_estimates(whole, counted, estimated, besides)
+
+    for name in ("warn", "soft", "full", "emergency"):
+        line = getattr(room, name) * (1_000 - besides) + besides
+        assert line == pytest.approx(getattr(whole, name) * 1_000)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from compaction import Draft, Fate, Message, Ports, Settings, Tier, compact
+from compaction import HARNESS9_VIEW, Draft, Fate, Message, Ports, Settings, Tier, compact
 from compaction.repair import UNAVAILABLE, repair
 from tests.compaction.generators import CONVERSATIONS, Answers, said
 
@@ -73,7 +73,7 @@ def test_a_summary_that_swallows_a_call_takes_its_answer_along_even_from_the_fro
     messages = [system, *said(("assistant", "", "c1"), *[("user", "x")] * 6)]
     ports = Ports(Answers(["## Summary\nshort"]))
 
-    result = compact(messages, Settings(1000), ports, tier=Tier.FULL)
+    result = compact(messages, Settings(1000, rules=HARNESS9_VIEW), ports, tier=Tier.FULL)
 
     assert [drop.source for drop in result.draft.drops] == [0]
 

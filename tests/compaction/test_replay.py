@@ -189,7 +189,11 @@ def _slots_made(count: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     talk = [(("user", "assistant")[i % 2], "@rep(x,40)") for i in range(count)]
     with monkeypatch.context() as patched:
         patched.setattr(Kept, "at", counting)
-        turns = list(replay(Message("system", "S"), said(*talk), Settings(1000, full=0.9)))
+        turns = list(
+            replay(
+                Message("system", "S"), said(*talk), Settings(1000, full=0.9, rules=HARNESS9_VIEW)
+            )
+        )
     return made["slots"], sum(turn.result is not None for turn in turns)
 
 
@@ -224,7 +228,9 @@ def test_a_written_back_view_that_lost_only_its_newest_message_has_lost_it() -> 
 
 
 def test_memory_carries_over_from_an_earlier_replay() -> None:
-    settings = Settings(100, offload_bytes=300, offloader_bytes=300, preview_lines=2)
+    settings = Settings(
+        100, offload_bytes=300, offloader_bytes=300, preview_lines=2, rules=HARNESS9_VIEW
+    )
     settings = replace(settings, emergency=50.0, full=40.0, soft=30.0)
     shelf = Shelf()
     system = Message("system", "S")

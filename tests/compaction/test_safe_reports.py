@@ -441,6 +441,29 @@ def test_he3_questions_stay_below_their_limit_and_nothing_is_sent_twice() -> Non
     assert not any("old" in asked.conversation for asked in model.asked)
 
 
+def test_he3_a_caller_that_keeps_the_whole_conversation_is_not_asked_about_it_again() -> None:
+    def steps(name: str, count: int) -> list[Message]:
+        return said(*[("assistant", f"{name}{n:03} @rep(h,800)") for n in range(count)])
+
+    messages = [*said(("system", "S"), ("user", "go")), *steps("old", 60)]
+    ports, model, _ = world(GOOD)
+    first = compact(messages, safe(14_000), ports)
+    model.asked.clear()
+
+    little = compact([*messages, *steps("new", 8)], safe(14_000), ports, first.memory)
+    asked_for_little = len(model.asked)
+    much = compact([*messages, *steps("new", 48)], safe(14_000), ports, little.memory)
+
+    check(little)
+    check(much)
+    assert little.record.error == much.record.error == ""
+    assert little.messages[:3] == first.messages[:3]  # the summary, and a prompt cache, still hold
+    assert asked_for_little == 0
+    (asked,) = model.asked
+    assert "old000" not in asked.conversation
+    assert "new000" in asked.conversation
+
+
 # F: large outputs
 
 GIANT = {

@@ -9,6 +9,7 @@ from hypothesis import given
 
 from app.llm.offline import MAX_BYTES, OfflineSummariser
 from compaction import (
+    HARNESS9_VIEW,
     HARNESS9_WRITEBACK,
     MemoryOffloads,
     Message,
@@ -163,7 +164,7 @@ def test_arguments_that_name_no_file_are_passed_over(arguments: str) -> None:
 
 def test_saved_results_keep_their_paths() -> None:
     messages = said(("assistant", "", "c1"), ("result", "c1", "@rep(q,9000)"), *[("user", "x")] * 6)
-    settings = Settings(1000, session_id="s1", offload_bytes=100)
+    settings = Settings(1000, session_id="s1", offload_bytes=100, rules=HARNESS9_VIEW)
 
     view = compact(
         [Message("system", "S"), *messages],

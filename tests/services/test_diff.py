@@ -5,7 +5,7 @@ import pytest
 from app.errors import NotFound
 from app.services.diff import Cell, Fold, Gap, Sides, diff, opened
 from app.services.messages import Kind
-from compaction import Draft, Message, Ports, Settings, compact, estimate
+from compaction import HARNESS9_VIEW, Draft, Message, Ports, Settings, compact, estimate
 from compaction.pairs import mend
 from compaction.provenance import Fate
 from compaction.tiers import Tier
@@ -25,7 +25,7 @@ ANSWER = "## Anchors\n\n### User Intent\nport the report\n\n## Summary\nunderway
 
 def summarised(tier: Tier = Tier.FULL) -> Sides:
     ports = Ports(Script([{"content": ANSWER}]))
-    made = compact(TALK, Settings(10_000), ports, tier=tier)
+    made = compact(TALK, Settings(10_000, rules=HARNESS9_VIEW), ports, tier=tier)
     return Sides(TALK, made.draft)
 
 
