@@ -15,15 +15,17 @@ from compaction.messages import Message
 from compaction.outcomes import account, mark, numbered, size
 from compaction.pairs import mend
 from compaction.ports import Ports
-from compaction.previews import Moved, reduce
+from compaction.previews import PREVIEW_BYTES, Moved, is_reduced, reduce
 from compaction.provenance import Draft
 from compaction.records import OffloadEntry
 from compaction.result import CompactionResult, Memory
 from compaction.rounds import is_summary, pinned, units
 from compaction.settings import Settings
 from compaction.strategies.asking import recalled, stretches, summarise
+from compaction.summary import previous_text
 from compaction.tiers import Tier, tier_for
 from compaction.tokens import BYTES_PER_TOKEN, message_bytes
+from compaction.utf8 import byte_length
 
 EMERGENCY_CUT = "emergency fallback: forced truncation"
 SUMMARY_FAILED = "LLM summary failed in Tier"
@@ -31,6 +33,9 @@ NO_ANCHORS = "the summary fills none of the five anchors"
 
 MARGIN = 0.05
 """How far below the Warn line offloading goes, as a share of the window."""
+WORTH = 0.02
+"""Results that would save less than this share of the window stay at Warn: every change there is
+costs the prompt cache."""
 SLIVER = 0.10
 """A stretch smaller than this share of all that is summarised is not worth a summary."""
 
@@ -111,10 +116,18 @@ def _warn(start: _Step, settings: Settings, ports: Ports) -> _Step:
     """The newest large results of the head leave first, and no more of them than must."""
     messages = start.draft.messages
     head = range(_tail_start(messages, settings))
-    large = [i for i in reversed(head) if message_bytes(messages[i]) > settings.offload_bytes]
+    large = [i for i in reversed(head) if _is_large(messages[i], settings)]
     enough = int(settings.context_window * (settings.warn - MARGIN)) * BYTES_PER_TOKEN
+    least = int(settings.context_window * WORTH) * BYTES_PER_TOKEN
+    if sum(message_bytes(messages[i]) - PREVIEW_BYTES for i in large) < least:
+        return start  # a new prompt costs more than it would save
     written = start.memory.written
     return start.after(reduce(start.draft, large, settings, ports.offloads, written, enough=enough))
+
+
+def _is_large(message: Message, settings: Settings) -> bool:
+    is_whole = message.is_tool_result and not is_reduced(message)
+    return is_whole and message_bytes(message) > settings.offload_bytes
 
 
 def _soft(start: _Step, settings: Settings, ports: Ports) -> _Step:
@@ -123,7 +136,9 @@ def _soft(start: _Step, settings: Settings, ports: Ports) -> _Step:
     older = _leaving(messages, settings)
     half = _first_half(messages, older)
     rest = size(messages) - sum(message_bytes(messages[index]) for index in half)
-    is_enough = rest // BYTES_PER_TOKEN < below(settings.warn, settings)
+    # The next summary will be about as long as the last one.
+    rest += byte_length(previous_text(start.memory.summary, start.memory.anchors or ()))
+    is_enough = rest // BYTES_PER_TOKEN < below(settings.warn - MARGIN, settings)
     step = _summarised(start, half if is_enough else older, Tier.SOFT, settings, ports)
     return step if step.errors else _fitted(step, settings.soft, settings, ports)
 
@@ -151,7 +166,7 @@ def _summarised(
     if not wanted:
         return start
     chosen = [index for stretch in wanted for index in stretch]
-    large = [i for i in chosen if message_bytes(messages[i]) > settings.offload_bytes]
+    large = [i for i in chosen if _is_large(messages[i], settings)]
     step = start.after(reduce(start.draft, large, settings, ports.offloads, start.memory.written))
     asked = summarise(step.draft, wanted, step.before, ports, step.memory, settings.summary)
     step = replace(step, draft=asked.draft, memory=asked.memory)

@@ -655,3 +655,34 @@ def test_mending_is_what_the_safe_rule_book_does_first() -> None:
     messages = said(("assistant", "", "c1"), ("user", "?"), ("result", "c1", "42"))
 
     assert compact(messages, safe(10_000)).messages == mend(Draft.of(messages)).messages
+
+
+def test_at_warn_what_would_save_next_to_nothing_stays_for_the_prompt_cache() -> None:
+    steps = [("assistant", f"{n} @rep(w,1000)") for n in range(250)]
+    messages = said(
+        ("system", "S"),
+        ("user", "go"),
+        ("assistant", "", "c1"),
+        ("result", "c1", "@rep(q,4100)"),
+        *steps,
+    )
+    ports, _, shelf = world()
+
+    result = compact(messages, safe(100_000), ports)
+
+    assert (result.record.tier, result.messages, shelf.saved) == (Tier.NONE, tuple(messages), [])
+
+
+def test_soft_takes_the_whole_head_where_half_of_it_would_not_be_enough_for_long() -> None:
+    ports, _, _ = world(GOOD)
+    messages = said(
+        ("system", "S"), ("user", "go"), *[("assistant", f"{n} @rep(w,1000)") for n in range(29)]
+    )
+    long_known = Memory(summary="w" * 6_000)
+
+    half = compact(messages, safe(10_000), ports)
+    whole = compact(messages, safe(10_000), ports, long_known)
+
+    assert half.tier is whole.tier is Tier.SOFT
+    assert half.record.summarized == 11
+    assert whole.record.summarized == 23
