@@ -63,6 +63,13 @@ class RuleBook:
     guards: frozenset[Guard] = frozenset()
     """What it does not do as the original; all of them, or none."""
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a part of the guards, which would be taken for all of them."""
+        missing = frozenset(Guard) - self.guards
+        if self.guards and missing:
+            names = ", ".join(sorted(missing))
+            raise ValueError(f"rule book {self.name!r}: all guards or none; missing are {names}")
+
 
 HARNESS9_VIEW = RuleBook(
     name="harness9-view",
