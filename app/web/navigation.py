@@ -34,6 +34,7 @@ VIEWS = (
     View("anchors", _("Anchors"), "pinned", "anchors.index"),
     View("offloads", _("Offloads"), "archive", "offloads.index", activity=True),
     View("plan", _("Plan"), "tasklist", "plan.page"),
+    View("findings", _("Findings"), "issues", "problems.findings"),
     View("recompact", _("Re-compact"), "beaker", "recompact.form", activity=True),
 )
 

@@ -37,6 +37,7 @@ VIEWS = (
     f"{LOOPING}/offloads",
     f"{LOOPING}/offload?call=call_0047",
     f"{LOOPING}/plan",
+    f"{LOOPING}/findings",
     f"{LOOPING}/recompact?n=12",
     f"{LOOPING}/recompact?n=12&window=none",
     f"{PLANNED}/plan",
