@@ -22,7 +22,7 @@ URL = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+")
 
 @contextmanager
 def program(
-    *arguments: str | Path, cwd: Path = CHECKOUT, **environment: str
+    *arguments: str | Path, cwd: Path = CHECKOUT, stdin: int | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[str]]:
     """`anchorline` with these arguments, its output in pipes; an empty variable is not set."""
     variables = {**os.environ, "PYTHONPATH": str(CHECKOUT), **environment}
@@ -31,6 +31,7 @@ def program(
         [sys.executable, "-P", "-m", "app", *map(str, arguments)],
         cwd=cwd,
         env={name: value for name, value in variables.items() if value},
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",

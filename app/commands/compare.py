@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from app.commands.command import Command, add_session_arguments
+from app.commands.live import CLAUDE, add_live_arguments
 
 if TYPE_CHECKING:
     from compaction.compare import Row
@@ -30,6 +31,12 @@ HEAD = (
     "ms",
 )
 
+SUMMARIES = {
+    "offline": "summaries are extracts made offline",
+    "none": "there is no summariser",
+    CLAUDE: "summaries are Claude's",
+}
+
 
 def _add_arguments(parser: ArgumentParser) -> None:
     add_session_arguments(parser)
@@ -51,13 +58,23 @@ def _add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a setting for all, such as context_window=32000; may be repeated",
     )
+    add_live_arguments(parser, tuple(SUMMARIES))
 
 
 def _run(args: Namespace) -> int:
+    from app.commands.live import access_of, agree, live_json, quoted, summariser_of, tell
     from app.commands.output import print_json, print_table, session_of
     from app.commands.recompact import values_of
     from app.errors import UsageError
-    from app.services.compare import SIDE_BY_SIDE, compared, contestants, fitted, settings_for
+    from app.llm.quote import Rehearsal
+    from app.services.compare import (
+        OFFLINE,
+        SIDE_BY_SIDE,
+        compared,
+        contestants,
+        fitted,
+        settings_for,
+    )
 
     if args.fit is not None and not 0 < args.fit <= 1:
         raise UsageError(f"--fit {args.fit}: write a share above 0 and up to 1, for example 0.5")
@@ -66,25 +83,35 @@ def _run(args: Namespace) -> int:
     if args.fit is not None:
         settings = fitted(settings, session, args.fit)
     names = [name.strip() for name in (args.strategies or "").split(",") if name.strip()]
-    rows = compared(session, contestants(names or SIDE_BY_SIDE, settings))
+    chosen = contestants(names or SIDE_BY_SIDE, settings)
+    writer = args.summariser or "offline"
+    quote = claude = None
+    if writer == CLAUDE:
+        access = access_of(args)
+        rehearsal = Rehearsal(access)
+        compared(session, chosen, rehearsal)
+        quote = rehearsal.quote
+        agree([quoted(quote)] if quote.calls else [], args)
+        claude = summariser_of(args, access, in_all=False)
+    rows = compared(session, chosen, claude or (OFFLINE if writer == "offline" else None))
     if args.json:
-        window = settings.context_window
-        print_json(
-            {
-                "session_id": session.info.id,
-                "context_window": window,
-                "summariser": "offline",
-                "tokens": "estimated",
-                "rows": [row_json(row) for row in rows],
-            }
+        told = {
+            "session_id": session.info.id,
+            "context_window": settings.context_window,
+            "summariser": writer,
+            "tokens": "estimated",
+            "rows": [row_json(row) for row in rows],
+        }
+        print_json({**told, "summary": live_json(claude, quote)} if claude and quote else told)
+    else:
+        print(
+            f"{len(session.messages)} messages, window {settings.context_window:,} tokens; tokens "
+            f"are estimated, {SUMMARIES[writer]}"
         )
-        return 0
-    print(
-        f"{len(session.messages)} messages, window {settings.context_window:,} tokens; tokens are "
-        "estimated, summaries are extracts made offline"
-    )
-    print_table(HEAD, map(cells, rows))
-    return 0
+        print_table(HEAD, map(cells, rows))
+    failed = next((one.failure for one in claude.outcomes if one.failure), None) if claude else None
+    tell(claude, failed)
+    return int(failed is not None)
 
 
 def cells(row: Row) -> tuple[str, ...]:

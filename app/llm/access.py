@@ -30,6 +30,11 @@ class Access:
     model: str = DEFAULT_MODEL
     base_url: str = DEFAULT_URL
 
+    @property
+    def host(self) -> str:
+        """Whom a call reaches: the address without what stands before and behind it."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
     def client(self, timeout: float) -> anthropic.Anthropic:
         """A client that waits `timeout` seconds for each byte and never tries again by itself.
 

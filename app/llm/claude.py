@@ -12,7 +12,7 @@ from time import monotonic
 
 from app.llm.access import Access
 from app.llm.bounded import Deadline, watched
-from app.llm.failures import TRANSIENT, Cancelled, SummaryFailed, TooLong
+from app.llm.failures import TRANSIENT, Cancelled, KeyRefused, SummaryFailed, TooLong
 from app.llm.messages_api import Reply, events
 from app.llm.prices import Usage, cost_of
 from compaction.anchors import ABSENT, Anchor, Summary, merge, parse_summary, render, says_nothing
@@ -77,7 +77,9 @@ class ClaudeSummariser:
     """A `compaction.Summariser` over Anthropic's Messages API.
 
     `cancel` may be set from another thread; `on_progress` is called in the thread that asked, and
-    what it raises ends the summary. `outcomes` holds one entry per summary asked for.
+    what it raises ends the summary. `outcomes` holds one entry per summary asked for. A `deadline`
+    is for all of them together; without one, each has `Limits.seconds`. A key that was refused is
+    not tried again.
     """
 
     name = "claude"
@@ -89,12 +91,14 @@ class ClaudeSummariser:
         *,
         cancel: Event | None = None,
         on_progress: Callable[[Progress], None] = lambda _progress: None,
+        deadline: Deadline | None = None,
     ) -> None:
         self.outcomes: list[Outcome] = []
         self._access = access
         self._limits = limits
         self._cancel = cancel or Event()
         self._on_progress = on_progress
+        self._deadline = deadline
 
     def __repr__(self) -> str:
         return f"ClaudeSummariser({self._access!r}, {self._limits!r})"
@@ -102,7 +106,10 @@ class ClaudeSummariser:
     def summarise(self, request: SummaryRequest) -> Message:
         """The model's answer. Raises SummaryFailed; see `app.llm.failures` for the kinds."""
         with self._accounted() as bill:
-            deadline = Deadline(self._limits.seconds)
+            last = self.outcomes[-1].failure if self.outcomes else None
+            if isinstance(last, KeyRefused):
+                raise last
+            deadline = self._deadline or Deadline(self._limits.seconds)
             return Message("assistant", self._fitted(request, deadline, bill))
 
     @contextmanager
@@ -119,8 +126,7 @@ class ClaudeSummariser:
 
     def _fitted(self, request: SummaryRequest, deadline: Deadline, bill: _Bill) -> str:
         """The answer to all of the request, in smaller portions where the model says too long."""
-        fixed = byte_length(request.system_prompt) + byte_length(request.previous)
-        room = max(self._limits.most_input * BYTES_PER_TOKEN - fixed, BYTES_PER_TOKEN)
+        room = room_for(request, self._limits)
         for halving in range(HALVINGS):
             try:
                 return self._in_portions(request, room >> halving, deadline, bill)
@@ -178,6 +184,12 @@ class ClaudeSummariser:
         finally:
             bill.add(reply)
         return reply.checked()
+
+
+def room_for(request: SummaryRequest, limits: Limits) -> int:
+    """Bytes of conversation that one prompt may hold beside what every prompt holds."""
+    fixed = byte_length(request.system_prompt) + byte_length(request.previous)
+    return max(limits.most_input * BYTES_PER_TOKEN - fixed, BYTES_PER_TOKEN)
 
 
 class _Bill:

@@ -13,6 +13,7 @@
       CutShort          the answer reached its limit before it was complete
       TimedOut          the time for all attempts together is up
       Cancelled         the person stopped it
+      NothingRecorded   no summary of these messages is on record
 
 None of them ever holds the key.
 """
@@ -75,6 +76,10 @@ class TimedOut(SummaryFailed):
 
 class Cancelled(SummaryFailed):
     """The person stopped it."""
+
+
+class NothingRecorded(SummaryFailed):
+    """No summary of these messages is on record."""
 
 
 TRANSIENT = (Overloaded, ServiceFailed, Unreachable)

@@ -14,12 +14,13 @@ from app.services.recompact import default_choice
 from app.sources.model import Session
 from compaction.compare import Contestant, Row, compare
 from compaction.messages import Message
-from compaction.ports import Ports
+from compaction.ports import Ports, Summariser
 from compaction.presets import PRESETS
 from compaction.rules import SAFE
 from compaction.settings import Settings, SettingsError, read_settings
 from compaction.strategies import STRATEGIES
 
+OFFLINE = OfflineSummariser()
 SIDE_BY_SIDE = (*STRATEGIES, "harness9")
 """All strategies, and what the original does."""
 
@@ -51,17 +52,16 @@ def settings_for(session: Session, values: Mapping[str, Any]) -> Settings:
         raise UsageError(str(error)) from error
 
 
-def compared(session: Session, chosen: Sequence[Contestant]) -> tuple[Row, ...]:
-    """A row for each, over the stored messages. Summaries are the offline summariser's."""
+def compared(
+    session: Session, chosen: Sequence[Contestant], summariser: Summariser | None = OFFLINE
+) -> tuple[Row, ...]:
+    """A row for each, over the stored messages. One summariser writes the summaries of all."""
     system = Message("system", stand_in(default_choice(session).system_bytes))
-    return compare(system, session.messages, chosen, _ports)
+    ports = Ports(summariser, nanoseconds=time.perf_counter_ns)
+    return compare(system, session.messages, chosen, lambda: ports)
 
 
 def fitted(settings: Settings, session: Session, share: float) -> Settings:
     """`settings` with a window that holds `share` of the session: so that there is something to
     compact, whatever its length."""
     return replace(settings, context_window=max(1, int(session.info.tokens * share)))
-
-
-def _ports() -> Ports:
-    return Ports(OfflineSummariser(), nanoseconds=time.perf_counter_ns)

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.errors import NotFound
 from app.llm.offline import OfflineSummariser
+from app.llm.recorded import RecordedSummariser
 from app.services.compactions import LONGEST_ERROR, sides_of, stand_in, verdict_of
 from app.services.diff import Cell, Diff, Row, Sides, diff
 from app.services.diff import opened as opened_sides
@@ -20,7 +21,8 @@ from app.services.vitals import window_bounds
 from app.sources.model import Generation, Session
 from app.text import count, percent, shortened
 from compaction.messages import Message
-from compaction.ports import MemoryOffloads, Ports, Summariser
+from compaction.ports import MemoryOffloads, Offloads, Ports, Summariser
+from compaction.provenance import Fate
 from compaction.records import CompactionRecord
 from compaction.result import CompactionResult, Memory
 from compaction.rules import HARNESS9_VIEW, HARNESS9_WRITEBACK, RuleBook
@@ -34,6 +36,7 @@ from compaction.settings import (
     read_value,
 )
 from compaction.strategies.progressive import compact
+from compaction.summary import SummaryRequest
 from compaction.tiers import Tier
 
 DEFAULT_WINDOW = 128_000
@@ -45,8 +48,16 @@ class Writer(StrEnum):
 
     OFFLINE = "offline"
     """Extracts lines from the conversation; no model, no network."""
+    RECORDED = "recorded"
+    """The record: its own summary, where the run summarises the same messages."""
     NONE = "none"
     """Nobody: a tier that needs a summary falls back, as when the model fails."""
+    CLAUDE = "claude"
+    """A model over the network. Only where a person agreed to what is sent."""
+
+
+ALONE = (Writer.OFFLINE, Writer.RECORDED, Writer.NONE)
+"""Those that send nothing, so that a setting may choose them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,8 @@ class Input:
     """Where the messages come from, in words."""
     is_what_it_saw: bool = False
     """Whether these are the messages that the recorded compaction saw."""
+    summarised: tuple[Message, ...] = ()
+    """Those of them that the recorded summary stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +116,8 @@ class Outcome:
     diff: Diff
     files: Mapping[str, str]
     """Offloaded texts by path; they exist in this run only."""
+    failure: Exception | None = None
+    """What the summariser raised, where there is no summary because of it."""
 
 
 def default_choice(session: Session) -> Choice:
@@ -144,8 +159,8 @@ _WRITER = Field(
     _("Summary by"),
     "",
     Kind.CHOICE,
-    _("offline extracts lines from the conversation; none shows the fallback."),
-    choices=tuple(Writer),
+    _("offline extracts lines, recorded takes the record's own, none shows the fallback."),
+    choices=ALONE,
 )
 _EXTRAS = tuple(field.name for field in (_TIER, _WRITER, SYSTEM_BYTES))
 
@@ -154,7 +169,7 @@ def read_choice(values: Mapping[str, Any], base: Choice) -> Choice:
     """`base` with a person's `values`, all checked together.
 
     Besides the settings: `tier` (auto, warn, soft, full, emergency), `summariser` (offline,
-    none) and `system_bytes`. Raises SettingsError naming every value that is refused.
+    recorded, none) and `system_bytes`. Raises SettingsError naming every value that is refused.
     """
     problems: dict[str, str] = {}
     settings, tier, writer, size = base.settings, base.tier, base.writer, base.system_bytes
@@ -172,10 +187,10 @@ def read_choice(values: Mapping[str, Any], base: Choice) -> Choice:
                 "known": ", ".join(TIERS),
             }
     if (wanted := values.get("summariser")) is not None:
-        if wanted in set(Writer):
+        if wanted in set(ALONE):
             writer = Writer(wanted)
         else:
-            known = ", ".join(Writer)
+            known = ", ".join(ALONE)
             problems["summariser"] = _("%(value)r is none of %(known)s") % {
                 "value": wanted,
                 "known": known,
@@ -209,7 +224,15 @@ def input_for(
         before = (system, *view.before[1:])
         says = _("The messages that compaction %(n)s saw.") % {"n": n}
         at = len(before) - 1
-        return Input(before, _memory(session, n), recorded, n, at, sides.unknown, says, True)
+        summarised = tuple(
+            before[source]
+            for slot in view.draft.slots
+            if slot.fate is Fate.SUMMARISED
+            for source in slot.sources
+        )
+        return Input(
+            before, _memory(session, n), recorded, n, at, sides.unknown, says, True, summarised
+        )
     rows = session.messages
     size = len(rows) if at is None else at
     if not 0 <= size <= len(rows):
@@ -236,37 +259,69 @@ def _memory(session: Session, n: int | None) -> Memory:
     return Memory(last.summary_text, last.anchors) if last else Memory()
 
 
-def recompact(given: Input, choice: Choice) -> Outcome:
-    """Compact what is `given` as chosen, and compare with the record."""
+def recompact(given: Input, choice: Choice, live: Summariser | None = None) -> Outcome:
+    """Compact what is `given` as chosen, and compare with the record.
+
+    `live` writes the summary where the choice is Claude.
+    """
     store = MemoryOffloads()
-    summarisers: Mapping[Writer, Summariser | None] = {
-        Writer.OFFLINE: OfflineSummariser(),
-        Writer.NONE: None,
-    }
-    result = compact(
-        given.before,
-        choice.settings,
-        Ports(summarisers[choice.writer], store),
-        given.memory,
-        tier=choice.tier,
-    )
+    result, failure = compacted(given, choice, live, store)
     moved = frozenset(entry.tool_call_id for entry in result.record.offloaded or ())
     sides = Sides(given.before, result.draft, moved=moved, unknown=given.unknown)
     return Outcome(
         result,
-        measures(result.record, given.recorded, given.is_what_it_saw),
+        measures(result.record, given.recorded, given.is_what_it_saw, str(failure or "")),
         sides,
         diff(sides),
         store.files,
+        failure,
     )
 
 
+def compacted(
+    given: Input, choice: Choice, live: Summariser | None, store: Offloads
+) -> tuple[CompactionResult, Exception | None]:
+    """The compaction alone, and what its summariser raised."""
+    recorded = RecordedSummariser(given.recorded, given.summarised)
+    writers: Mapping[Writer, Summariser | None] = {
+        Writer.OFFLINE: OfflineSummariser(),
+        Writer.RECORDED: recorded,
+        Writer.CLAUDE: live,
+        Writer.NONE: None,
+    }
+    writer = writers[choice.writer]
+    heard = _Heard(writer) if writer else None
+    ports = Ports(heard, store, on_leaving=recorded.leaving)
+    result = compact(given.before, choice.settings, ports, given.memory, tier=choice.tier)
+    return result, heard.failure if heard else None
+
+
+class _Heard:
+    """A summariser whose failure can be told: harness9's own rule books only say that it failed."""
+
+    def __init__(self, writer: Summariser) -> None:
+        self.failure: Exception | None = None
+        self._writer = writer
+
+    def summarise(self, request: SummaryRequest) -> Message | None:
+        """The other's answer; what it raises is kept, and raised again."""
+        try:
+            return self._writer.summarise(request)
+        except Exception as failure:
+            self.failure = failure
+            raise
+
+
 def measures(
-    ours: CompactionRecord, recorded: CompactionRecord | None, alike: bool = True
+    ours: CompactionRecord,
+    recorded: CompactionRecord | None,
+    alike: bool = True,
+    why: str = "",
 ) -> tuple[Measure, ...]:
     """The comparison table, in the order it is read.
 
-    Unless both saw `alike` messages, neither is better.
+    Unless both saw `alike` messages, neither is better. `why` is what our summariser said of its
+    failure.
     """
     return (
         Measure(_("Tier"), "", _tier(recorded), _tier(ours)),
@@ -278,7 +333,7 @@ def measures(
         _number(_("Messages summarised"), "", "summarized", ours, recorded),
         _number(_("Messages in the tail"), "", "preserved_tail", ours, recorded),
         Measure(_("Results moved to files"), "", _moved(recorded), _moved(ours)),
-        Measure(_("Error"), "", _error(recorded), _error(ours)),
+        Measure(_("Error"), "", _error(recorded), _error(ours, why)),
     )
 
 
@@ -312,8 +367,11 @@ def _ratio(record: CompactionRecord | None) -> str:
     return "" if record is None else percent(record.compression_ratio)
 
 
-def _error(record: CompactionRecord | None) -> str:
-    return "" if record is None else shortened(record.error, LONGEST_ERROR) or _("none")
+def _error(record: CompactionRecord | None, why: str = "") -> str:
+    if record is None:
+        return ""
+    said = record.error if why in record.error else f"{record.error}: {why}"
+    return shortened(said, LONGEST_ERROR) or _("none")
 
 
 @dataclass(frozen=True, slots=True)
