@@ -53,10 +53,30 @@ def test_every_rule_book_is_on_the_page(name: str) -> None:
 def test_every_guard_of_the_safe_rule_book_has_a_heading_with_its_reason() -> None:
     page = (ROOT / "docs" / "rule-books.md").read_text("utf-8")
 
-    sections = dict(re.findall(r"^## (\S+)\n\n(.*?)(?=\n## |\Z)", page, re.M | re.S))
+    sections = dict(re.findall(r"^### (\S+)\n\n(.*?)(?=\n##|\Z)", page, re.M | re.S))
 
-    assert list(sections) == [guard.value for guard in Guard]
+    flags = [f.name for f in fields(RuleBook) if f.name != "name"]
+    assert list(sections) == [*flags, *(guard.value for guard in Guard)]
     assert all(len(text) > 100 for text in sections.values())
+
+
+def test_the_rule_books_stand_side_by_side_as_they_are() -> None:
+    page = (ROOT / "docs" / "rule-books.md").read_text("utf-8")
+    (head,) = re.findall(r"^\| flag \| (.*) \|$", page, re.M)
+    rows = dict(re.findall(r"^\| \[`(\w+)`\]\(#\w+\) \| (.*) \|$", page, re.M))
+
+    assert head.split(" | ") == [f"`{name}`" for name in RULE_BOOKS]
+    for flag in (f.name for f in fields(RuleBook) if f.name != "name"):
+        values = [_told(getattr(book, flag)) for book in RULE_BOOKS.values()]
+        assert rows[flag].split(" | ") == values, flag
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, frozenset):
+        return f"all {len(value)}" if value == frozenset(Guard) else "none"
+    return f"`{value}`"
 
 
 def test_the_example_of_the_safe_rule_book_runs_as_it_stands() -> None:

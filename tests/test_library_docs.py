@@ -12,6 +12,7 @@ import pytest
 
 from app.llm import failures
 from app.llm.claude import Limits
+from compaction import Fate, violations
 from compaction.adapters import Thinking
 from compaction.counters import COUNTERS
 from tests.fake_api import FakeApi
@@ -36,6 +37,17 @@ def test_the_loop_on_the_manager_s_page_runs_as_it_stands() -> None:
 
     assert names["history"][-1].content == "The report is ported."
     assert names["managed"].findings == ()
+
+
+def test_the_page_on_provenance_runs_as_it_stands() -> None:
+    names = _run("provenance.md")
+
+    assert violations(names["draft"], names["history"]) == []
+
+
+@pytest.mark.parametrize("fate", Fate)
+def test_every_fate_is_on_the_page_on_provenance(fate: Fate) -> None:
+    assert f"| `{fate}` |" in "\n".join(_page("provenance.md"))
 
 
 def test_the_adapters_page_runs_as_it_stands() -> None:

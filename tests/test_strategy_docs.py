@@ -1,48 +1,96 @@
-"""What the page on strategies says is so: its code runs, and nothing is missing from it."""
+"""What the pages on strategies say is so: their code runs, and no option is missing or stale."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compaction import STRATEGIES, Fate
+from compaction import STRATEGIES, Fate, Settings, Strategy, violations
+from compaction.settings import FIELDS, Field, Kind
+from compaction.tokens import estimate
 
-PAGE = (Path(__file__).parents[1] / "docs" / "strategies.md").read_text("utf-8")
-SECTIONS = dict(re.findall(r"^## ([\w-]+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+DOCS = Path(__file__).parents[1] / "docs"
+OVERVIEW = (DOCS / "strategies.md").read_text("utf-8")
+LISTED = re.findall(
+    r"^\| \[`([\w-]+)`\]\(strategies/([\w-]+)\.md\) \| (.+) \| (.+) \|$", OVERVIEW, re.M
+)
 
 
-def test_the_example_on_the_page_runs_as_it_stands() -> None:
-    code = "".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+def page(name: str) -> str:
+    return (DOCS / "strategies" / f"{name}.md").read_text("utf-8")
+
+
+def table(strategy: Strategy) -> str:
+    """The options of a strategy as they stand on its page."""
+    fields = strategy.fields or tuple(replace(f, default=_in_force(f)) for f in FIELDS)
+    rows = [f"| `{f.name}` | {_default(f)} | {f.help} |" for f in fields]
+    return "\n".join(["| option | default | what it is |", "|---|---|---|", *rows])
+
+
+def _in_force(field: Field) -> Any:
+    return None if field.name == "context_window" else getattr(Settings(1), field.name)
+
+
+def _default(field: Field) -> str:
+    value: Any = field.default
+    if value is None:
+        return "–"
+    if field.kind is Kind.CHOICE:
+        return f"`{value.name}`"
+    return (
+        f"{value:.0%}".replace("%", " %") if field.kind is Kind.SHARE else f"{value:,} {field.unit}"
+    )
+
+
+def run(text: str) -> dict[str, Any]:
+    code = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
     names: dict[str, Any] = {}
-
     exec(code, names)
+    return names
 
-    assert {slot.fate for slot in names["outcome"].draft.slots} == {Fate.KEPT, Fate.TRIMMED}
+
+def test_the_example_of_the_overview_runs_as_it_stands() -> None:
+    outcome = run(OVERVIEW)["outcome"]
+
+    assert {slot.fate for slot in outcome.draft.slots} == {Fate.KEPT, Fate.TRIMMED}
+
+
+def test_the_overview_lists_every_strategy_in_order_as_it_describes_itself() -> None:
+    assert [name for name, *_ in LISTED] == list(STRATEGIES)
+    assert [one for _, one, *_ in LISTED] == list(STRATEGIES)
+    assert [says for _, _, says, _ in LISTED] == [one.says for one in STRATEGIES.values()]
+    assert [loses for *_, loses in LISTED] == [one.loses for one in STRATEGIES.values()]
+
+
+def test_every_page_is_of_a_strategy() -> None:
+    assert {path.stem for path in (DOCS / "strategies").glob("*.md")} == set(STRATEGIES)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_every_strategy_has_a_section_with_when_what_is_lost_and_all_options(name: str) -> None:
-    strategy, section = STRATEGIES[name], " ".join(SECTIONS[name].split())
+def test_every_strategy_has_a_page_with_when_what_it_loses_and_its_options(name: str) -> None:
+    strategy, text = STRATEGIES[name], page(name)
 
-    options = re.findall(r"\| `(\w+)` \|", section)
-
-    assert strategy.says in section
-    assert "oses" in section
-    assert options == [field.name for field in strategy.fields]
+    assert text.startswith(f"# {strategy.label}\n")
+    assert re.findall("^## (.+)", text, re.M) == [
+        "When to use it",
+        "What it does",
+        "What it loses",
+        "Options",
+        "Example",
+    ]
+    assert strategy.says in text
+    assert table(strategy) in text
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_every_default_on_the_page_is_the_one_in_force(name: str) -> None:
-    rows = dict(re.findall(r"\| `(\w+)` \| ([\d.]+)", SECTIONS[name]))
+def test_the_example_on_every_page_makes_the_conversation_smaller(name: str) -> None:
+    names = run(page(name))
 
-    for field in STRATEGIES[name].fields:
-        default = field.default
-        assert default is not None
-        assert float(rows[field.name]) == (default * 100 if field.unit == "%" else default)
-
-
-def test_sections_stand_in_the_order_of_the_list() -> None:
-    assert [name for name in SECTIONS if name in STRATEGIES] == list(STRATEGIES)
+    outcome, history = names["outcome"], names["history"]
+    assert violations(outcome.draft, history) == []
+    assert outcome.error == ""
+    assert estimate(outcome.draft.messages) < estimate(history)
