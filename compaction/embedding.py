@@ -12,14 +12,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import mul
 from zlib import crc32
 
 Vector = Mapping[int, float]
 """Coordinates that are not zero. A dense vector has all of them."""
 
-_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_WORD = re.compile(rf"(?P<cjk>{_CJK}+)|(?:(?!{_CJK})[^\W_])+")
+_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_IS_CJK = re.compile(f"[{_CJK}]")
 _LOOKED_AT = 2_000
 """Characters read at either end of a text, so that a huge output costs no more than another."""
 _LONGEST = 40
@@ -33,17 +35,17 @@ class HashedNgrams:
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """A vector per text. Only vectors of one call can be compared: rarity is among `texts`."""
-        counts = [Counter(map(_hashed, _terms(_ends(text)))) for text in texts]
-        spread = Counter(term for count in counts for term in count)
-        return [_weighted(count, spread, len(texts)) for count in counts]
+        hashes = _Hashes()
+        words = (_WORD.findall(_ends(text).lower()) for text in texts)
+        counts = [Counter(chain.from_iterable(map(hashes.__getitem__, each))) for each in words]
+        spread = Counter(chain.from_iterable(counts))
+        rarity = {term: math.log(1 + len(texts) / among) for term, among in spread.items()}
+        return [_weighted(count, rarity) for count in counts]
 
 
-def _weighted(count: Counter[int], spread: Counter[int], texts: int) -> Vector:
-    weights = {
-        term: (1 + math.log(times)) * math.log(1 + texts / spread[term])
-        for term, times in count.items()
-    }
-    length = math.sqrt(sum(weight * weight for weight in weights.values()))
+def _weighted(count: Counter[int], rarity: Mapping[int, float]) -> Vector:
+    weights = {term: (1 + math.log(times)) * rarity[term] for term, times in count.items()}
+    length = math.sqrt(sum(map(mul, weights.values(), weights.values())))
     return {term: weight / length for term, weight in weights.items()}
 
 
@@ -53,16 +55,22 @@ def _ends(text: str) -> str:
     return f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
 
 
-def _terms(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text.lower()):
-        word = match[0][:_LONGEST]
-        if match["cjk"]:
-            yield from word
-            yield from map("".join, pairwise(word))
-        else:
-            yield word
-            # Inflections and compounds still meet in their beginnings and endings.
-            yield from (word[:4], word[-4:]) if len(word) > 6 else ()
+class _Hashes(dict[str, tuple[int, ...]]):
+    """The hashed terms of every word that was met so far: most words come again and again."""
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        self[word] = hashes = tuple(map(_hashed, _terms(word[:_LONGEST])))
+        return hashes
+
+
+def _terms(word: str) -> Iterator[str]:
+    if _IS_CJK.match(word):
+        yield from word
+        yield from map("".join, pairwise(word))
+    else:
+        yield word
+        # Inflections and compounds still meet in their beginnings and endings.
+        yield from (word[:4], word[-4:]) if len(word) > 6 else ()
 
 
 def _hashed(term: str) -> int:

@@ -11,7 +11,7 @@ LEAST_RUN = 4
 
 _VARYING = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
 _ERROR = re.compile(
-    r"traceback|exception|\b\w*error\b|\bfailed\b|\bfatal\b|\bpanic\b|错误|失败|异常", re.IGNORECASE
+    r"traceback|exception|error\b|\bfailed\b|\bfatal\b|\bpanic\b|错误|失败|异常", re.IGNORECASE
 )
 _LOOKED_AT = 4_000
 """Characters at the beginning of an output in which an error is looked for."""
@@ -43,10 +43,12 @@ def _folded(lines: list[str]) -> Iterator[str]:
 
 def error_line(text: str) -> str:
     """The line of an output that says what went wrong; empty where none does."""
-    for line in text[:_LOOKED_AT].split("\n"):
-        if _ERROR.search(line):
-            return line.strip()
-    return ""
+    head = text[:_LOOKED_AT]
+    found = _ERROR.search(head)
+    if found is None:
+        return ""
+    start = head.rfind("\n", 0, found.start()) + 1
+    return head[start:].partition("\n")[0].strip()
 
 
 def error_shape(text: str) -> str:

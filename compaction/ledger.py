@@ -124,8 +124,12 @@ class Ledger:
         for index, message in changes.items():
             self._messages[index] = message
             sizes[index - first] = message_bytes(message)
-            if not self._is_large(message, sizes[index - first]):
-                self._large.remove(index)
+        # What was not large may have left too: the safe rule book goes further where it must.
+        self._large = [
+            index
+            for index in self._large
+            if index not in changes or self._is_large(changes[index], sizes[index - first])
+        ]
         self._sums[first:] = accumulate(sizes, initial=self._sums[first])
 
     def replaced_by(self, draft: Draft) -> Ledger:

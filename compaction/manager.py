@@ -13,7 +13,7 @@ from typing import Any
 from compaction.checks import Checks, Finding, Rule, check
 from compaction.fitting import below, fit, fixed_part, room_below
 from compaction.messages import Message
-from compaction.outcomes import account, mark, numbered, size
+from compaction.outcomes import account, is_settled, mark, numbered, size
 from compaction.pairs import mend
 from compaction.ports import Ports
 from compaction.provenance import Draft
@@ -147,7 +147,7 @@ class ContextManager:
         window = self.settings.context_window
         if window <= 0 or filled.tokens < window * self.trigger:
             return False
-        return memory.settled != mark(before, self.settings)
+        return not is_settled(before, self.settings, memory)
 
     def _attempts(
         self, before: tuple[Message, ...], settings: Settings, memory: Memory

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from compaction.utf8 import byte_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,18 @@ class Message:
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    _bytes: int = field(default=-1, init=False, repr=False, compare=False)
+
+    @property
+    def bytes(self) -> int:
+        """UTF-8 bytes of everything the estimate sees: content, calls and result id.
+
+        The role and the message's envelope are free (facts: harness9 §3, *Estimate*). Measured
+        when first asked for, and once: every step asks, and a message never changes.
+        """
+        if self._bytes < 0:
+            object.__setattr__(self, "_bytes", _measured(self))
+        return self._bytes
 
     @property
     def is_system(self) -> bool:
@@ -41,3 +55,10 @@ class Message:
     def is_human(self) -> bool:
         """Written by the person, or at least in their role: a user message that answers no call."""
         return self.role == "user" and not self.tool_call_id
+
+
+def _measured(message: Message) -> int:
+    size = byte_length(message.content) + byte_length(message.tool_call_id)
+    for call in message.tool_calls:
+        size += byte_length(call.id) + byte_length(call.name) + byte_length(call.arguments)
+    return size

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
 from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft, Fate
-from compaction.recognition import digests
+from compaction.recognition import digest
 from compaction.records import CompactionRecord, OffloadEntry
 from compaction.result import Memory
 from compaction.settings import Settings
@@ -26,14 +25,13 @@ def account(
     draft: Draft, memory: Memory, entries: Sequence[OffloadEntry], errors: Sequence[str]
 ) -> CompactionRecord:
     """What a draft did, as a record without its numbers; see `numbered`."""
-    slots = draft.slots
-    summaries = [slot for slot in slots if slot.fate is Fate.SUMMARISED]
-    changed = [index for index, slot in enumerate(slots) if slot.fate is not Fate.KEPT]
+    changed = dict(draft.changes())
+    summaries = [slot for slot in changed.values() if slot.fate is Fate.SUMMARISED]
     return CompactionRecord(
         anchors=memory.anchors if summaries else None,
         offloaded=tuple(entries) or None,
         summarized=sum(len(slot.sources) for slot in summaries),
-        preserved_tail=len(slots) - 1 - (changed[-1] if changed else 0),
+        preserved_tail=len(draft.slots) - 1 - max(changed, default=0),
         summary_text=memory.summary if summaries else "",
         error="; ".join(errors),
     )
@@ -70,4 +68,11 @@ def mark(messages: Sequence[Message], settings: Settings) -> str:
     """What a list of messages is recognised by, under settings that ask for the same."""
     lines = (settings.warn, settings.soft, settings.full, settings.emergency)
     under = repr((settings.context_window, settings.tail, lines))
-    return deque(digests(messages, under), maxlen=1).pop() if messages else under
+    return f"{len(messages)} {digest(messages, under)}"
+
+
+def is_settled(messages: Sequence[Message], settings: Settings, memory: Memory) -> bool:
+    """Whether they are the last outcome as it was, under settings that ask for the same."""
+    # One that has grown, as at most calls, need not be read for that.
+    count, _, _ = memory.settled.partition(" ")
+    return count == str(len(messages)) and memory.settled == mark(messages, settings)

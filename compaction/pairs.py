@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from compaction.messages import Message, ToolCall
 from compaction.provenance import Draft, Fate, Slot, dropped
@@ -52,10 +51,13 @@ def _faults(messages: Sequence[Message]) -> Iterator[str]:
             else:
                 yield f"message {index} answers {message.tool_call_id!r}, which waits for nothing"
             continue
-        yield from (f"call {one!r} before message {index} is open" for one in waiting.elements())
-        waiting = Counter(call.id for call in calls_of(message))
-        if waiting.pop("", 0):
-            yield f"message {index} calls a tool without an id"
+        if waiting:
+            yield from (f"call {it!r} before message {index} is open" for it in waiting.elements())
+            waiting = Counter()
+        if calls := calls_of(message):
+            waiting = Counter(call.id for call in calls)
+            if waiting.pop("", 0):
+                yield f"message {index} calls a tool without an id"
 
 
 def mend(draft: Draft) -> Draft:
@@ -69,19 +71,15 @@ def mend(draft: Draft) -> Draft:
     if not broken_pairs(draft.messages):
         return draft
     named = _with_ids(draft)
-    slots = tuple(named.slots)
-    pairing = _paired(slots)
-    blocks = [i for i, slot in enumerate(slots) if not is_result(slot.message)]
-    mended = chain.from_iterable(
-        (slots[at], *_answers(slots, at, pairing.answers.get(at, []), is_last=at == blocks[-1]))
-        for at in blocks
-    )
-    drops = (dropped([slots[at]], why) for at, why in sorted(pairing.refused.items()))
-    return Draft(tuple(mended), joined(named.drops, *drops))
+    pairing = _paired(named.messages)
+    drops = (dropped([named.slots[at]], why) for at, why in sorted(pairing.refused.items()))
+    return Draft(joined(*_in_pairs(named.slots, pairing)), joined(named.drops, *drops))
 
 
 def _with_ids(draft: Draft) -> Draft:
     """Without the calls that no result could name, and the messages that were nothing else."""
+    if all(call.id for message in draft.messages for call in calls_of(message)):
+        return draft
     slots: list[Slot] = []
     drops = draft.drops
     for slot in draft.slots:
@@ -104,27 +102,27 @@ class _Pairing:
     """Which slot answers which call."""
 
     answers: dict[int, list[int | None]] = field(default_factory=dict)
-    """Slot of an assistant message to the slots that answer its calls, in the order of these."""
+    """Slot of every message that is no result, in order, to the slots that answer its calls."""
     refused: dict[int, str] = field(default_factory=dict)
     """Slots of results that answer nothing, and why."""
 
 
-def _paired(slots: Sequence[Slot]) -> _Pairing:
+def _paired(messages: Sequence[Message]) -> _Pairing:
     pairing = _Pairing()
     # By id, the calls so far that are open, or answered by a placeholder only; nearest last.
     open_calls: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     made_up: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     known: set[str] = set()
-    for at, slot in enumerate(slots):
-        call_id = slot.message.tool_call_id
-        if not is_result(slot.message):
-            calls = calls_of(slot.message)
+    for at, message in enumerate(messages):
+        call_id = message.tool_call_id
+        if not is_result(message):
+            calls = calls_of(message)
             pairing.answers[at] = [None] * len(calls)
             for number in reversed(range(len(calls))):
                 open_calls[calls[number].id].append((at, number))
                 known.add(calls[number].id)
             continue
-        is_real = slot.message.content != UNAVAILABLE
+        is_real = message.content != UNAVAILABLE
         if open_calls[call_id]:
             caller, number = open_calls[call_id].pop()
             if not is_real:
@@ -141,14 +139,33 @@ def _paired(slots: Sequence[Slot]) -> _Pairing:
     return pairing
 
 
+def _in_pairs(slots: Sequence[Slot], pairing: _Pairing) -> Iterator[Sequence[Slot]]:
+    """The slots with every call's results behind it: what is so already in stretches, as it is."""
+    start = stop = 0
+    last = max(pairing.answers, default=0)
+    for at, answers in pairing.answers.items():
+        if at != stop:
+            yield slots[start:stop]
+            start = at
+        stop = at + 1
+        if _is_in_place(answers, at):
+            stop += len(answers)
+            continue
+        yield slots[start:stop]
+        yield tuple(_answers(slots, at, answers, is_last=at == last))
+        start = stop
+    yield slots[start:stop]
+
+
+def _is_in_place(answers: Sequence[int | None], at: int) -> bool:
+    """Whether they are all there: tools that ran side by side may have ended in any order."""
+    found = [place for place in answers if place is not None]
+    return sorted(found) == list(range(at + 1, at + 1 + len(answers)))
+
+
 def _answers(
     slots: Sequence[Slot], at: int, answers: Sequence[int | None], *, is_last: bool
 ) -> Iterator[Slot]:
-    found = [place for place in answers if place is not None]
-    if sorted(found) == list(range(at + 1, at + 1 + len(answers))):
-        # All there and in place: tools that ran side by side may have ended in any order.
-        yield from slots[at + 1 : at + 1 + len(answers)]
-        return
     calls = calls_of(slots[at].message)
     for number, (call, place) in enumerate(zip(calls, answers, strict=True)):
         if place is not None:

@@ -132,6 +132,14 @@ class Draft:
             )
         )
 
+    def changes(self) -> Iterator[tuple[int, Slot]]:
+        """Where something happened: the slots that are no kept message, by position."""
+        position = 0
+        for part in parts_of(self.slots):
+            if not isinstance(part, Kept):
+                yield from ((at, s) for at, s in enumerate(part, position) if s.fate != Fate.KEPT)
+            position += len(part)
+
     def cut(self, *wanted: range, reason: str) -> Draft:
         """Only the slots at the positions in `wanted`, which rise; the others become drops."""
         ends = [0, *(end for stretch in wanted for end in (stretch.start, stretch.stop))]
@@ -145,11 +153,12 @@ class Draft:
 
         `wanted` has one entry per slot.
         """
-        kept: list[Slot] = []
-        gone: list[Slot] = []
-        for slot, want in zip(self.slots, wanted, strict=True):
-            (kept if want else gone).append(slot)
-        return Draft(tuple(kept), joined(self.drops, dropped(gone, reason)))
+        changes = [at for at, (one, next_) in enumerate(pairwise(wanted), 1) if one != next_]
+        edges = [0, *changes, len(wanted)]
+        stretches = (
+            range(start, stop) for start, stop in pairwise(edges) if any(wanted[start:stop])
+        )
+        return self.cut(*stretches, reason=reason)
 
     def with_slots(self, changes: Mapping[int, Slot]) -> Draft:
         """Other slots at the positions in `changes`, which rise."""

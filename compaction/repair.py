@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from compaction.messages import Message
 from compaction.provenance import Draft, Fate, Slot
+from compaction.runs import joined
 
 UNAVAILABLE = "[工具结果不可用：上下文已被压缩]"
 """What stands in for a result that is no longer there. Literal: it stands in people's files."""
@@ -24,14 +25,22 @@ def repair(draft: Draft) -> Draft:
     if all(paired) and called <= answered:
         return draft
     kept = draft.keep(paired, "its tool call is gone")
-    return Draft(tuple(_answered(kept.slots, answered)), kept.drops)
+    return Draft(joined(*_answered(kept, answered)), kept.drops)
 
 
-def _answered(slots: Iterable[Slot], answered: set[str]) -> Iterator[Slot]:
-    for slot in slots:
-        yield slot
-        if slot.message.role == "assistant":
-            for call in slot.message.tool_calls:
-                if call.id not in answered:
-                    placeholder = Message("user", UNAVAILABLE, tool_call_id=call.id)
-                    yield Slot(placeholder, Fate.INSERTED, reason="its result is gone")
+def _answered(draft: Draft, answered: set[str]) -> Iterator[Sequence[Slot]]:
+    start = 0
+    for at, message in enumerate(draft.messages):
+        if message.role != "assistant" or not message.tool_calls:
+            continue
+        missing = (call.id for call in message.tool_calls if call.id not in answered)
+        if placeholders := tuple(map(_placeholder, missing)):
+            yield draft.slots[start : at + 1]
+            yield placeholders
+            start = at + 1
+    yield draft.slots[start:]
+
+
+def _placeholder(call_id: str) -> Slot:
+    message = Message("user", UNAVAILABLE, tool_call_id=call_id)
+    return Slot(message, Fate.INSERTED, reason="its result is gone")

@@ -17,8 +17,9 @@ class Said:
     """What a summary said of a run of messages, so that nobody need be asked of them again."""
 
     count: int
+    first: str
     digest: str
-    """What the messages are recognised by; see `compaction.recognition`."""
+    """What the first message and all of them are recognised by; see `compaction.recognition`."""
     text: str
     anchors: tuple[Anchor, ...]
 

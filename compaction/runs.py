@@ -6,7 +6,7 @@ A conversation of thousands of messages to which little happened is a handful of
 from __future__ import annotations
 
 from abc import abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Self, TypeVar, overload
@@ -102,11 +102,13 @@ class Joined(_Lazy[T]):
     def _part(self, chosen: range) -> Sequence[T]:
         if chosen.step != 1:
             return tuple(map(self._item, chosen))
-        starts = (end - len(part) for end, part in zip(self._ends, self.parts, strict=True))
+        first = bisect_right(self._ends, chosen.start)
+        last = bisect_left(self._ends, chosen.stop, lo=first)
         return joined(
             *(
-                part[max(chosen.start - start, 0) : max(chosen.stop - start, 0)]
-                for start, part in zip(starts, self.parts, strict=True)
+                self.parts[which][max(chosen.start - start, 0) : chosen.stop - start]
+                for which in range(first, min(last + 1, len(self.parts)))
+                for start in (self._ends[which] - len(self.parts[which]),)
             )
         )
 

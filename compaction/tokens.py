@@ -62,14 +62,8 @@ def measured(counter: TokenCounter, messages: Sequence[Message]) -> Count:
 
 
 def message_bytes(message: Message) -> int:
-    """UTF-8 bytes of everything the estimate sees: content, calls and result id.
-
-    The role and the message's envelope are free (facts: harness9 §3, *Estimate*).
-    """
-    size = byte_length(message.content) + byte_length(message.tool_call_id)
-    for call in message.tool_calls:
-        size += byte_length(call.id) + byte_length(call.name) + byte_length(call.arguments)
-    return size
+    """UTF-8 bytes of everything the estimate sees; see `Message.bytes`."""
+    return message.bytes
 
 
 def estimate(messages: Iterable[Message]) -> int:

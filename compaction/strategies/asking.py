@@ -18,7 +18,7 @@ from compaction.placeholder import parse_placeholder
 from compaction.portions import portions
 from compaction.ports import Ports, Summariser
 from compaction.provenance import Draft, Fate, Slot, sources_of
-from compaction.recognition import Stretch, read_stretch
+from compaction.recognition import Stretch, digest, read_stretch
 from compaction.records import OffloadEntry
 from compaction.result import Memory, Said
 from compaction.rounds import is_summary
@@ -186,7 +186,8 @@ def _summary_of(stretch: Stretch, questions: _Questions, memory: Memory) -> tupl
         anchors = merge(anchors, answer.anchors)
         text = answer.text or text
         previous = previous_text(text, anchors)
-    said = Said(stretch.sources, stretch.digest, text, anchors)
+    sources = stretch.sources
+    said = Said(len(sources), digest(sources[:1]), digest(sources), text, anchors)
     message = _written(said, leaving)
     if message is None:
         raise ValueError("the summary is no smaller than what it replaces")

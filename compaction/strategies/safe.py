@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from compaction.anchors import says_nothing
 from compaction.fitting import below, fit, fixed_part, room_below
 from compaction.messages import Message
-from compaction.outcomes import account, mark, numbered, size
-from compaction.pairs import mend
+from compaction.outcomes import account, is_settled, mark, numbered, size
+from compaction.pairs import is_result, mend
 from compaction.ports import Ports
 from compaction.previews import PREVIEW_BYTES, Moved, is_reduced, reduce
 from compaction.provenance import Draft
@@ -84,7 +84,7 @@ def compact(
     mended = mend(Draft.of(before))
     tokens = size(before) // BYTES_PER_TOKEN
     chosen = tier_for(tokens, settings) if tier is None else tier
-    if settings.context_window <= 0 or memory.settled == mark(before, settings):
+    if settings.context_window <= 0 or is_settled(before, settings, memory):
         chosen = Tier.NONE
     step = _Step(before, mended, memory)
     if chosen is not Tier.NONE:
@@ -216,7 +216,9 @@ def _first_half(messages: Sequence[Message], older: Sequence[int]) -> list[int]:
 def _tail_start(messages: Sequence[Message], settings: Settings) -> int:
     """Where the tail begins: earlier where it would open on a tool result."""
     start = max(len(messages) - settings.tail, 0)
-    return next((step.start for step in reversed(units(messages)) if step.start <= start), start)
+    while start > 0 and is_result(messages[start]):
+        start -= 1
+    return start
 
 
 def _smaller(step: _Step, start: _Step) -> _Step:

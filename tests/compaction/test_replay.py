@@ -240,3 +240,15 @@ def test_memory_carries_over_from_an_earlier_replay() -> None:
     list(replay(system, GROWING, settings, Ports(offloads=shelf), last.result.memory))
 
     assert len(shelf.paths) == len(set(shelf.paths)) > 0
+
+
+def test_results_that_leave_in_place_though_none_is_large_are_carried_on() -> None:
+    batch = (f"c{i}" for i in range(3))
+    results = (("result", f"c{i}", "@rep(line\n,700)") for i in range(3))
+    messages = said(("user", "go"), ("assistant", "", *batch), *results, ("assistant", "so"))
+    system, settings = Message("system", "S"), Settings(2000)
+
+    turns = list(replay(system, messages, settings, Ports(offloads=Shelf())))
+
+    assert [turn.written_back for turn in turns] == [False, True]
+    assert turns == list(_from_scratch(system, messages, settings, Ports(offloads=Shelf())))
