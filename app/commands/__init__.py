@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.commands import check, compactions, compare, diff, recompact, serve, show
+from app.commands import check, compactions, compare, diff, recompact, replay, serve, show
 from app.commands import list as list_
 from app.commands import open as open_
 from app.commands.command import Command
@@ -15,6 +15,7 @@ COMMANDS: tuple[Command, ...] = (
     compactions.COMMAND,
     diff.COMMAND,
     recompact.COMMAND,
+    replay.COMMAND,
     compare.COMMAND,
     check.COMMAND,
 )
