@@ -22,5 +22,8 @@ def serving(folder: Path, home: Path | None, port: int = 0) -> Iterator[str]:
     with (
         closing(build(folder, home)) as services,
         closing(Server(create_app(services, token), port)) as server,
+        # Closed first: the server's threads are in the streams that it ends.
+        closing(services.live) as live,
     ):
+        live.start()
         yield f"{server.address}/?token={token}"

@@ -39,7 +39,14 @@ class Server:
             ) from error
         # It warns whenever a request waits for a thread, and of streams that are open at the end.
         logging.getLogger("waitress").setLevel(logging.ERROR)
-        self._server = create_server(app, sockets=[listener], threads=_THREADS, ident=None)
+        self._server = create_server(
+            app,
+            sockets=[listener],
+            threads=_THREADS,
+            ident=None,
+            # So that it goes on reading from a client it is sending to, and sees it hang up.
+            channel_request_lookahead=1,
+        )
         self.port: int = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, name="server", daemon=True)
         self._thread.start()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.services.explorer import FEW, Overview, overview
+from app.services.live import Live
 from app.services.recent import Recent
 from app.services.vitals import Badge, badge_of
 from app.sources import Workspace, open_folder
@@ -21,6 +22,7 @@ class Services:
     """What the app is made of, built once."""
 
     workspace: Workspace
+    live: Live
     _sessions: Recent[Session] = field(default_factory=lambda: Recent(_SESSIONS), compare=False)
     _badges: Recent[Badge] = field(default_factory=lambda: Recent(FEW), compare=False)
     _overviews: Recent[Overview] = field(default_factory=lambda: Recent(1), compare=False)
@@ -48,6 +50,7 @@ class Services:
 
     def close(self) -> None:
         """Let go of everything; may be called twice."""
+        self.live.close()
 
 
 def build(folder: Path, home: Path | None = None) -> Services:
@@ -55,6 +58,9 @@ def build(folder: Path, home: Path | None = None) -> Services:
 
     `home` is the folder that holds the home `.harness9`; None means the person's own.
 
+    Nothing is watched yet: that is for `live.start()`, where the pages stay open.
+
     Raises NotFound when there is no such folder.
     """
-    return Services(open_folder(folder, home))
+    workspace = open_folder(folder, home)
+    return Services(workspace, Live(workspace))

@@ -69,6 +69,24 @@ def overviews(path: Path, places: Sequence[str] = ()) -> tuple[Overview, ...]:
     return look(path, lambda db: _overviews(db, places))
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What changes whenever rows of a session are added, removed or replaced."""
+
+    rows: int
+    newest: int
+    """The highest id, which is never given twice."""
+    updated_at: int | None
+
+
+def tallies(path: Path) -> dict[str, Tally]:
+    """A tally of every session in the database, out of its indexes alone.
+
+    Raises SourceBusy, SourceUnreadable.
+    """
+    return look(path, _tallies)
+
+
 def stored(path: Path, session_id: str, places: Sequence[str] = ()) -> Stored | None:
     """Everything about one session, or None when the database does not know it.
 
@@ -128,6 +146,19 @@ def _overviews(
         for session_id in times.keys() | sizes.keys()
     ]
     return tuple(sorted(found, key=lambda one: (-(one.updated_at or 0), one.id)))
+
+
+def _tallies(db: sqlite3.Connection) -> dict[str, Tally]:
+    found = {one: Tally(0, 0, times[1]) for one, times in _times(db, None).items()}
+    if not _has_messages(db):
+        return found
+    order = "id" if "id" in _columns(db, "messages") else "rowid"
+    query = f"SELECT session_id, count(*), max({order}) FROM messages GROUP BY session_id"
+    for session_id, rows, newest in db.execute(query):
+        known = found.get(_string(session_id))
+        updated = known.updated_at if known else None
+        found[_string(session_id)] = Tally(int(rows), int(newest), updated)
+    return found
 
 
 def _times(db: sqlite3.Connection, only: str | None) -> dict[str, tuple[int | None, int | None]]:

@@ -50,7 +50,7 @@ class Store:
             paths += [self._folder(name), *files_in(self._folder(name)).paths.values()]
         for folder in self.offload_folders().paths.values():
             paths += [folder, *files_in(folder).paths.values()]
-        return frozenset(mark for path in paths if (mark := _mark(path)))
+        return frozenset(mark for path in paths if (mark := mark_of(path)))
 
     @property
     def tool_results(self) -> Path:
@@ -58,7 +58,7 @@ class Store:
 
     def plans(self) -> tuple[tuple[PlanFile, ...], tuple[Damage, ...]]:
         """All plan files, oldest first."""
-        found = files_in(self._folder("plans"))
+        found = self.plan_files()
         plans, damage = [], list(found.damage)
         for name, path in found.paths.items():
             if not name.endswith(".md"):
@@ -68,6 +68,10 @@ class Store:
             except SourceError as error:
                 damage.append(Damage(path, str(error)))
         return tuple(plans), tuple(damage)
+
+    def plan_files(self) -> Entries:
+        """What lies in the folder of plans, by name."""
+        return files_in(self._folder("plans"))
 
     def shown_as(self, folder: Path) -> str:
         """How a placeholder names `folder`: relative to a project, else whole."""
@@ -84,7 +88,8 @@ Mark = tuple[str, int, int, int]
 """Path, inode, size in bytes, and time of the last change in nanoseconds."""
 
 
-def _mark(path: Path) -> Mark | None:
+def mark_of(path: Path) -> Mark | None:
+    """How the file at `path` looks from outside; None when there is none."""
     try:
         found = path.lstat()
     except OSError:

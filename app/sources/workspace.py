@@ -45,7 +45,7 @@ def open_folder(folder: Path, home: Path | None = None) -> Workspace:
     project = project_folder(folder)
     chosen = home or Path(os.environ.get("ANCHORLINE_HOME") or Path.home())
     home = project_folder(chosen.expanduser())
-    return Workspace(project, home, stores_of(project, home))
+    return Workspace(project, home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,11 @@ class Workspace:
 
     folder: Path
     home: Path
-    stores: tuple[Store, ...]
-    """The project's first. Empty when neither folder holds any harness9 data."""
+
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The project's first. Empty while neither folder holds any harness9 data."""
+        return stores_of(self.folder, self.home)
 
     def listing(self) -> Listing:
         """All sessions in reach, and what could not be read. Never raises for what is on disk."""

@@ -16,6 +16,7 @@ _BLUEPRINTS = (
     "anchors",
     "appearance",
     "compactions",
+    "events",
     "explorer",
     "history",
     "offloads",

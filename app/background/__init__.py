@@ -1,0 +1,1 @@
+"""What goes on while nobody asks: watching the data, and telling the open windows."""
