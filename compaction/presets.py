@@ -212,12 +212,157 @@ _PRESETS = (
         "anthropic-clear-tools",
         "Anthropic's clear_tool_uses_20250919",
         "tool-trim",
-        "documentation of a port",
+        "documentation of two ports; 100,000 input tokens, of a window of 200,000",
         Confidence.SECOND_HAND,
-        "Triggers at 100,000 input tokens; clears results before the last three tool uses "
-        "altogether, on the server.",
-        {},
+        "Clears results before the last three tool uses altogether, on the server and for one "
+        "request; may ask for a least gain and spare tools by name.",
+        {"warn": 0.45, "soft": 0.50, "full": 0.80},
         {"rounds": 3, "trim_over": 1, "trim_head": 0, "trim_tail": 0},
+    ),
+    Preset(
+        "anthropic-compact",
+        "Anthropic's compact_20260112",
+        "rolling-summary",
+        "anthropic 2.14.0, types/beta; 150,000 input tokens, of a window of 200,000",
+        Confidence.READ,
+        "Summarises on the server, everything before the summary being ignored from then on; the "
+        "client keeps all; takes instructions, and may pause afterwards.",
+        {"warn": 0.70, "soft": 0.75, "full": 0.90},
+        {"rounds": 1},
+    ),
+    Preset(
+        "anthropic-tool-runner",
+        "Anthropic's SDK, compaction_control of tool_runner",
+        "rolling-summary",
+        "a copy of its documentation; 100,000 tokens, of a window of 200,000",
+        Confidence.SECOND_HAND,
+        "Keeps nothing but the summary, of five headings of its own, and counts what the last "
+        "answer took too.",
+        {"warn": 0.45, "soft": 0.50, "full": 0.80},
+        {"rounds": 1},
+    ),
+    Preset(
+        "claude-code",
+        "Claude Code's automatic compaction",
+        "rolling-summary",
+        "what others wrote of it; 33,000 tokens below a window of 200,000",
+        Confidence.SECOND_HAND,
+        "Reads up to five files again, 50,000 tokens in all; summarises under nine headings; stops "
+        "after three failures; clears old results when it was idle for an hour.",
+        {"warn": 0.735, "soft": 0.835, "full": 0.90},
+        {"rounds": 1},
+    ),
+    Preset(
+        "openai-compaction",
+        "OpenAI's Responses API, compact_threshold",
+        "rolling-summary",
+        "developers.openai.com, guide on compaction",
+        Confidence.READ,
+        "Its threshold is the caller's to set, so there is no number here; what comes back is "
+        "encrypted and for OpenAI's models only.",
+        {},
+        {"rounds": 1},
+    ),
+    Preset(
+        "langchain-clear-tools",
+        "LangChain's ClearToolUsesEdit",
+        "tool-trim",
+        "reference.langchain.com; 100,000 tokens, of a window of 200,000",
+        Confidence.READ,
+        "Replaces results before the last three by a placeholder, and may clear the calls' "
+        "arguments too.",
+        {"warn": 0.45, "soft": 0.50, "full": 0.80},
+        {"rounds": 3, "trim_over": 1, "trim_head": 0, "trim_tail": 0},
+    ),
+    Preset(
+        "llamaindex-buffer",
+        "LlamaIndex's ChatMemoryBuffer",
+        "token-budget",
+        "excerpts of llama_index.core.memory",
+        Confidence.SECOND_HAND,
+        "Drops the oldest messages at every question to stay below 75 % of the window; does not "
+        "keep the task.",
+        {"warn": 0.70, "soft": 0.75, "full": 0.90},
+        {"budget": 0.75},
+    ),
+    Preset(
+        "llamaindex-summary",
+        "LlamaIndex's ChatSummaryMemoryBuffer",
+        "rolling-summary",
+        "excerpts of llama_index.core.memory",
+        Confidence.SECOND_HAND,
+        "Keeps what fits into 75 % of the window and summarises the rest; here eight rounds are "
+        "kept.",
+        {"warn": 0.70, "soft": 0.75, "full": 0.90},
+        {"rounds": 8},
+    ),
+    Preset(
+        "google-adk",
+        "Google's ADK",
+        "rolling-summary",
+        "adk-docs, context/compaction",
+        Confidence.READ,
+        "Its token threshold is the app's to set; retains five events in its example, taken here "
+        "for three rounds; or compacts every third invocation with an overlap of one; appends the "
+        "summary as an event.",
+        {},
+        {"rounds": 3},
+    ),
+    Preset(
+        "pi",
+        "pi's coding agent",
+        "rolling-summary",
+        "commit 83378aa; 16,384 tokens below a window of 200,000",
+        Confidence.READ,
+        "Keeps the last 20,000 tokens, where this keeps eight rounds; parts a long turn into two "
+        "summaries; lists the files that were read and changed; appends to its log only.",
+        {"warn": 0.85, "soft": 0.918, "full": 0.94},
+        {"rounds": 8},
+    ),
+    Preset(
+        "dcp",
+        "Dynamic Context Pruning, a plugin for opencode",
+        "sparse",
+        "commit fbd75bc",
+        Confidence.READ,
+        "The model itself chooses ranges to compress, which may be nested and opened again, and is "
+        "reminded above 150,000 tokens; the same call's older results go; inputs of failed calls "
+        "go after four turns.",
+        {},
+        {"rounds": 4},
+    ),
+    Preset(
+        "opencode-compact",
+        "opencode's compaction",
+        "rolling-summary",
+        "compaction.ts 001aa6c, overflow.ts 08f74b9; 20,000 tokens below a window of 200,000",
+        Confidence.READ,
+        "Keeps what came after its last summary; the reserve is smaller for models with short "
+        "answers; tries again with the results cleared, then with the last five turns.",
+        {"warn": 0.85, "soft": 0.90, "full": 0.93},
+        {"rounds": 1},
+    ),
+    Preset(
+        "openhands-agent",
+        "OpenHands' default agent",
+        "rolling-summary",
+        "software-agent-sdk, commit 611629e",
+        Confidence.READ,
+        "Triggers at 80 events, not by tokens; keeps the first four events and half of all, taken "
+        "here for twenty rounds.",
+        {},
+        {"rounds": 20},
+    ),
+    Preset(
+        "harness9-one-shot",
+        "harness9 before the tier ladder",
+        "rolling-summary",
+        "internal/memory/compaction.go, commit 10287f3",
+        Confidence.READ,
+        "Keeps six messages, taken here for three rounds; writes no anchors; cuts to 80 % of the "
+        "window where the summary fails.",
+        {"warn": 0.75, "soft": 0.80, "full": 0.90},
+        {"rounds": 3},
     ),
 )
 

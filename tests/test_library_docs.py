@@ -50,6 +50,10 @@ def test_every_fate_is_on_the_page_on_provenance(fate: Fate) -> None:
     assert f"| `{fate}` |" in "\n".join(_page("provenance.md"))
 
 
+def test_the_page_on_presets_runs_as_it_stands() -> None:
+    assert _run("presets.md")["options"]["rounds"] == 12
+
+
 def test_the_adapters_page_runs_as_it_stands() -> None:
     assert _run("adapters.md")["messages"][-1]["content"] == "The report is ported."
 
