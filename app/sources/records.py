@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import SourceUnreadable
@@ -33,14 +34,35 @@ def read_records(path: Path, longest: int = LONGEST_LINE) -> Records:
 
     Raises SourceUnreadable when the file cannot be opened or read.
     """
+    return read_more(path, Place(), longest)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where reading can go on: the first line that was not finished when we came to it."""
+
+    offset: int = 0
+    """Bytes from the beginning of the file."""
+    line: int = 1
+
+
+def read_more(path: Path, place: Place, longest: int = LONGEST_LINE) -> tuple[Records, Place]:
+    """The records from `place` on, and where to go on next time.
+
+    A last line without its newline is read, but read again next time: it may still grow.
+
+    Raises SourceUnreadable when the file cannot be opened or read.
+    """
     lines: list[RecordLine] = []
     damage: list[Damage] = []
-    for number, raw, complete in _numbered(path, longest):
+    for number, raw, complete, end in _numbered(path, longest, place):
         found, says = _records_in(raw, complete)
         lines.extend(RecordLine(number, record) for record in found)
         if says:
             damage.append(Damage(path, f"Line {number} of {path.name} {says}.", number))
-    return Records(path, tuple(lines), _bounded(path, damage))
+        if complete:
+            place = Place(end, number + 1)
+    return Records(path, tuple(lines), _bounded(path, damage)), place
 
 
 def _bounded(path: Path, damage: list[Damage]) -> tuple[Damage, ...]:
@@ -101,31 +123,40 @@ def _counted(records: int) -> str:
     return "one record" if records == 1 else f"{records} records"
 
 
-def _numbered(path: Path, longest: int) -> Iterator[tuple[int, bytes | None, bool]]:
-    """Line number, bytes without the newline (None when too long), and whether it had one."""
-    number = 1
+def _numbered(
+    path: Path, longest: int, place: Place
+) -> Iterator[tuple[int, bytes | None, bool, int]]:
+    """Line number, bytes without the newline (None when too long), whether it had one, its end."""
+    number, at = place.line, place.offset
     line = bytearray()
     skipping = False
-    for chunk in _chunks(path):
+    for chunk in _chunks(path, place.offset):
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             line += chunk[start:end]
             skipping = skipping or len(line) > longest
-            yield number, None if skipping else bytes(line), True
+            yield number, _content(line, number, skipping), True, at + end + 1
             number, start, skipping = number + 1, end + 1, False
             line.clear()
         line += chunk[start:]
+        at += len(chunk)
         if len(line) > longest:
             skipping = True
             line.clear()
     if line or skipping:
-        yield number, None if skipping else bytes(line), False
+        yield number, _content(line, number, skipping), False, at
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _content(line: bytearray, number: int, skipping: bool) -> bytes | None:
+    if skipping:
+        return None
+    return bytes(line).removeprefix(_BOM) if number == 1 else bytes(line)
+
+
+def _chunks(path: Path, offset: int) -> Iterator[bytes]:
     try:
         with opened(path) as file:
-            yield file.read(_CHUNK).removeprefix(_BOM)
+            file.seek(offset)
             while chunk := file.read(_CHUNK):
                 yield chunk
     except OSError as error:

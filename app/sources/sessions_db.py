@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,74 @@ def stored(path: Path, session_id: str, places: Sequence[str] = ()) -> Stored | 
         "which touches its -shm file."
     )
     return replace(found, damage=(*found.damage, Damage(path, says)))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a session's rows reach; enough to tell an append from a rewrite."""
+
+    rows: int
+    first: int
+    """The lowest row id; 0 when there are no rows."""
+    last: int
+
+
+def times_in(db: sqlite3.Connection) -> dict[str, tuple[int | None, int | None]]:
+    """When each session was made and last saved, in Unix seconds; an empty session is one too."""
+    return _times(db, None)
+
+
+def total_in(db: sqlite3.Connection) -> int:
+    """How many rows all sessions have together; counted in an index, not in the rows."""
+    return (
+        int(db.execute("SELECT count(*) FROM messages").fetchone()[0]) if _has_messages(db) else 0
+    )
+
+
+def extents_in(db: sqlite3.Connection, after: int | None = None) -> dict[str, Extent]:
+    """The extents of all sessions, or of those with a row whose id is above `after`."""
+    if not _has_messages(db):
+        return {}
+    order = _order(db)
+    only = (
+        ""
+        if after is None
+        else f"WHERE session_id IN (SELECT session_id FROM messages WHERE {order} > ?1) "
+    )
+    query = (
+        f"SELECT session_id, count(*), min({order}), max({order}) FROM messages "
+        f"{only}GROUP BY session_id"
+    )
+    rows = db.execute(query, () if after is None else (after,))
+    return {_string(row[0]): Extent(*row[1:]) for row in rows}
+
+
+def numbers_are_final(db: sqlite3.Connection) -> bool:
+    """Whether a row id is never used again once its row is gone: only then do ids tell changes."""
+    row = db.execute("SELECT sql FROM sqlite_master WHERE name = 'messages'").fetchone()
+    return row is not None and "AUTOINCREMENT" in _string(row[0]).upper()
+
+
+def rows_after(db: sqlite3.Connection, session_id: str, after: int = -(1 << 63)) -> Iterator[Row]:
+    """A session's rows whose id is above `after`, one at a time, in order.
+
+    Raises sqlite3.DatabaseError where the file is damaged.
+    """
+    if not _has_messages(db):
+        return
+    columns = _columns(db, "messages")
+    order = _order(db)
+    wanted = ["role", "content", *(_column(columns, c) for c in _OPTIONAL)]
+    query = (
+        f"SELECT {order}, {', '.join(wanted)} FROM messages "
+        f"WHERE session_id = CAST(? AS TEXT) AND {order} > ? ORDER BY {order}"
+    )
+    for cells in db.execute(query, (_bound(session_id), after)):
+        yield _row(*cells)
+
+
+def _order(db: sqlite3.Connection) -> str:
+    return "id" if "id" in _columns(db, "messages") else "rowid"
 
 
 def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:

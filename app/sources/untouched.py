@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,48 @@ def access(path: Path, largest_copy: int = LARGEST_COPY) -> Access:
     needed = sum(part.size for part in parts if part)
     room = shutil.disk_usage(tempfile.gettempdir()).free
     return Access.COPY if needed <= min(largest_copy, room // 2) else Access.SHARED
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A database that is being looked at, and whether what was read so far can be believed."""
+
+    db: sqlite3.Connection
+    _path: Path
+    _before: _Parts | None
+    """None where a private copy is read, which nobody can disturb."""
+
+    def is_sound(self) -> bool:
+        """Whether no writer came in between since the look began."""
+        return self._before is None or _parts(self._path) == self._before
+
+
+@contextmanager
+def looking(path: Path) -> Iterator[Look]:
+    """A look that may take long: what was read up to a sound moment can be used at once.
+
+    Raises what `reading` raises, at the latest when the look ends.
+    """
+    before = _parts(path) if access(path) is Access.AT_REST else None
+    with reading(path) as db:
+        yield Look(db, path, before)
+
+
+def mark(path: Path) -> str:
+    """What the database looks like from outside: equal marks, nothing was written in between.
+
+    Empty where there is no such file, or where it was written so shortly ago that a further
+    change might look the same.
+    """
+    parts = _parts(path)
+    if parts[0] is None:
+        return ""
+    newest = max(part.modified for part in parts if part)
+    return "" if time.time_ns() - newest < _RACY else repr(parts)
+
+
+_RACY = 100_000_000
+"""Nanoseconds; file systems tell times apart by a few milliseconds, some by less."""
 
 
 def look(path: Path, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
