@@ -11,12 +11,12 @@ from compaction.anchors import says_nothing
 from compaction.messages import Message
 from compaction.ports import MemoryOffloads, Ports
 from compaction.recall import FactReader, Needs, Recall, facts_in
-from compaction.replay import call_positions
 from compaction.result import Memory
 from compaction.rounds import is_persons
 from compaction.settings import Settings
 from compaction.strategies.contract import Outcome, Strategy
 from compaction.tokens import BYTES_PER_TOKEN, message_bytes
+from compaction.turns import call_positions
 
 _PATIENCE = 0.01
 """Of the window: after a compaction that left it over the trigger, how much it has to grow until

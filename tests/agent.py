@@ -21,10 +21,10 @@ from compaction import (
 )
 from compaction.placeholder import parse_placeholder
 from compaction.reconstruct import StoredRow
-from compaction.replay import takes_effect
 from compaction.summary import SummaryRequest
 from compaction.tiers import Tier
 from compaction.tokens import estimate
+from compaction.turns import takes_effect
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ from compaction.records import (
     record_line,
 )
 from compaction.repair import repair
-from compaction.replay import takes_effect
 from compaction.result import CompactionResult, Memory
 from compaction.rules import (
     HARNESS9_VIEW,
@@ -54,6 +53,7 @@ from compaction.strategies import one_shot, progressive
 from compaction.summary import SummaryRequest
 from compaction.tiers import tier_for
 from compaction.tokens import ToolSchema, estimate, estimate_tools, format_count
+from compaction.turns import takes_effect
 from compaction.utf8 import byte_length, encoded
 from compaction.window import slide
 

@@ -118,8 +118,8 @@ def test_the_engine_needs_the_standard_library_and_nothing_else() -> None:
     assert offences == []
 
 
-def test_importing_the_engine_loads_no_library() -> None:
-    script = "import compaction, sys; print(*(name.partition('.')[0] for name in sys.modules))"
+def test_the_whole_engine_loads_no_library() -> None:
+    script = "from compaction import *; import sys; print(*sys.modules)"
     bare = subprocess.run(
         # -S: without any installed package, as on a machine that has the engine alone.
         [sys.executable, "-S", "-c", script],
@@ -129,9 +129,19 @@ def test_importing_the_engine_loads_no_library() -> None:
         text=True,
     )
 
-    loaded = set(bare.stdout.split())
+    loaded = {name.partition(".")[0] for name in bare.stdout.split()}
 
     assert loaded <= sys.stdlib_module_names | {"compaction", "__main__"}
+
+
+def test_importing_the_engine_loads_no_part_of_it_before_one_is_named() -> None:
+    script = "import compaction, sys; print(*(n for n in sys.modules if 'compaction' in n))"
+
+    bare = subprocess.run(
+        [sys.executable, "-S", "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+
+    assert bare.stdout.split() == ["compaction"]
 
 
 @pytest.mark.parametrize("call", ["now", "today", "utcnow", "open", "print", "input"])

@@ -22,9 +22,9 @@ from compaction.messages import Message
 from compaction.placeholder import Gate, parse_placeholder
 from compaction.ports import MemoryOffloads, Ports
 from compaction.records import CompactionRecord
-from compaction.replay import Turn, call_positions, replay
 from compaction.summary import SummaryRequest
 from compaction.tiers import Tier
+from compaction.turns import Turn, call_positions, replay
 
 OriginalOf = Callable[[Message], Original | None]
 """The text that a placeholder stands for, where it is still there."""

@@ -30,7 +30,7 @@ from compaction import (
 )
 from compaction.anchors import render
 from compaction.repair import UNAVAILABLE, repair
-from compaction.replay import takes_effect
+from compaction.turns import takes_effect
 from compaction.window import slide
 from tests.compaction.generators import Answers, Shelf, expand, said
 

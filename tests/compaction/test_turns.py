@@ -35,8 +35,8 @@ from compaction import (
     violations,
 )
 from compaction.provenance import Kept
-from compaction.replay import call_positions, takes_effect
 from compaction.tokens import message_bytes
+from compaction.turns import call_positions, takes_effect
 from tests.compaction.generators import ANSWERS, BODIES, SETTINGS, SYSTEM, Answers, Shelf, said
 
 
