@@ -75,6 +75,8 @@ class Ports:
     embedder: Embedder = HashedNgrams()  # noqa: RUF009 - immutable
     vectors: Callable[[], Vectors] = MemoryVectors
     """Opens an empty store."""
+    keep: Callable[[Message], bool] = lambda _message: False
+    """Whether a message has to stay word for word, as far as the limit allows."""
     on_leaving: Callable[[Sequence[Message]], None] = lambda _leaving: None
     """Told what is about to be summarised, before any of it is offloaded."""
     timestamp: Callable[[], str] = lambda: ZERO_TIME

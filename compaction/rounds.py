@@ -7,8 +7,8 @@ parts no call from its results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, pairwise
 
 from compaction.messages import Message
 from compaction.pairs import is_result
@@ -62,6 +62,13 @@ def pinned(messages: Sequence[Message]) -> frozenset[int]:
     else:
         pins.update([i for i, message in enumerate(messages) if is_summary(message)][-1:])
     return frozenset(pins)
+
+
+def marked(messages: Sequence[Message], keep: Callable[[Message], bool]) -> frozenset[int]:
+    """What the caller wants word for word, with all of its tool batch: a call without its results
+    would be no valid prompt."""
+    kept = (unit for unit in units(messages) if any(keep(messages[index]) for index in unit))
+    return frozenset(chain.from_iterable(kept))
 
 
 def _first(messages: Sequence[Message]) -> int:

@@ -12,7 +12,7 @@ from compaction.offload import Gate, offload
 from compaction.ports import Ports
 from compaction.provenance import Draft
 from compaction.result import Memory
-from compaction.rounds import recent_from
+from compaction.rounds import marked, recent_from
 from compaction.settings import Settings
 from compaction.strategies import rolling, sparse, trimming, vector
 from compaction.strategies.budget import TOO_LARGE, allowed_bytes
@@ -70,7 +70,9 @@ def _fits(draft: Draft, room: int) -> bool:
 
 
 def _offloaded(so_far: Outcome, settings: Settings, ports: Ports, options: Options) -> Outcome:
-    older = range(recent_from(so_far.draft.messages, options["rounds"]))
+    messages = so_far.draft.messages
+    kept = marked(messages, ports.keep)
+    older = [i for i in range(recent_from(messages, options["rounds"])) if i not in kept]
     gate = Gate(settings.session_id, settings.offloader_bytes, settings.preview_lines)
     moved = offload(
         so_far.draft, older, settings.offload_bytes, gate, ports.offloads, so_far.memory.written

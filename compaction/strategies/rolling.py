@@ -8,7 +8,7 @@ from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft
 from compaction.result import Memory
-from compaction.rounds import pinned, recent_from
+from compaction.rounds import marked, pinned, recent_from
 from compaction.settings import Settings
 from compaction.strategies.asking import Counting, stretches, summarise
 from compaction.strategies.contract import Options, Outcome, Strategy
@@ -22,7 +22,7 @@ def _run(
     memory: Memory,
     options: Options,
 ) -> Outcome:
-    pins = pinned(messages)
+    pins = pinned(messages) | marked(messages, ports.keep)
     older = (i for i in range(recent_from(messages, options["rounds"])) if i not in pins)
     ports, counting = Counting.within(ports)
     asked = summarise(

@@ -1,8 +1,8 @@
 """Sparse selection: nothing recent is touched, what is older gets thinner with its age.
 
 Before the newest rounds, repetition is folded and long outputs lose their middle. Still further
-back only what people said stays whole; the rest becomes extracts in which key parameters and
-decisions stand word for word.
+back only what people said, and what the caller marked, stays whole; the rest becomes extracts in
+which key parameters and decisions stand word for word.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft, Fate, Slot, sources_of
 from compaction.result import Memory
-from compaction.rounds import is_persons, is_summary, pinned, recent_from
+from compaction.rounds import is_persons, is_summary, marked, pinned, recent_from
 from compaction.runs import joined
 from compaction.settings import Field, Kind, Settings
 from compaction.strategies.asking import stretches
@@ -40,23 +40,24 @@ _FAR = Field(
 def _run(
     messages: Sequence[Message],
     settings: Settings,  # noqa: ARG001 - counts rounds, not tokens
-    ports: Ports,  # noqa: ARG001 - needs nothing of the world
+    ports: Ports,
     memory: Memory,
     options: Options,
 ) -> Outcome:
     recent = recent_from(messages, options["rounds"])
     far = min(recent, recent_from(messages, max(options["far_rounds"], options["rounds"])))
-    draft = _folded(Draft.of(messages), range(far, recent))
-    draft = trimmed(draft, range(far, recent), options)
-    return Outcome(_extracted(draft, far, options["digest_bytes"]), memory)
+    kept = marked(messages, ports.keep)
+    thinner = [position for position in range(far, recent) if position not in kept]
+    draft = trimmed(_folded(Draft.of(messages), thinner), thinner, options)
+    return Outcome(_extracted(draft, far, kept, options["digest_bytes"]), memory)
 
 
-def _folded(draft: Draft, where: range) -> Draft:
+def _folded(draft: Draft, where: Sequence[int]) -> Draft:
     changes = dict(_foldings(draft, where))
     return draft.with_slots(changes) if changes else draft
 
 
-def _foldings(draft: Draft, where: range) -> Iterator[tuple[int, Slot]]:
+def _foldings(draft: Draft, where: Sequence[int]) -> Iterator[tuple[int, Slot]]:
     seen: set[str] = set()
     for position in where:
         slot = draft.slots[position]
@@ -76,9 +77,9 @@ def _foldings(draft: Draft, where: range) -> Iterator[tuple[int, Slot]]:
             yield position, cut_short(slot, folded, "lines of one shape folded")
 
 
-def _extracted(draft: Draft, far: int, room: int) -> Draft:
+def _extracted(draft: Draft, far: int, kept: frozenset[int], room: int) -> Draft:
     messages = draft.messages
-    pins = pinned(messages)
+    pins = pinned(messages) | kept
     old = (i for i in range(far) if i not in pins and not is_persons(messages[i]))
     parts: list[Sequence[Slot]] = []
     start = 0

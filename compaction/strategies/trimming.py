@@ -9,7 +9,7 @@ from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft, Fate, Slot
 from compaction.result import Memory
-from compaction.rounds import recent_from
+from compaction.rounds import marked, recent_from
 from compaction.settings import Settings
 from compaction.strategies.contract import Options, Outcome, Strategy
 from compaction.strategies.options import TRIM, rounds
@@ -41,11 +41,12 @@ def cut_short(slot: Slot, text: str, reason: str) -> Slot:
 def _run(
     messages: Sequence[Message],
     settings: Settings,  # noqa: ARG001 - counts rounds, not tokens
-    ports: Ports,  # noqa: ARG001 - needs nothing of the world
+    ports: Ports,
     memory: Memory,
     options: Options,
 ) -> Outcome:
-    older = range(recent_from(messages, options["rounds"]))
+    kept = marked(messages, ports.keep)
+    older = (i for i in range(recent_from(messages, options["rounds"])) if i not in kept)
     return Outcome(trimmed(Draft.of(messages), older, options), memory)
 
 

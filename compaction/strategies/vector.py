@@ -13,7 +13,7 @@ from compaction.messages import Message
 from compaction.ports import Ports
 from compaction.provenance import Draft, Slot
 from compaction.result import Memory
-from compaction.rounds import is_persons, pinned, recent_from, units
+from compaction.rounds import is_persons, marked, pinned, recent_from, units
 from compaction.settings import Settings
 from compaction.strategies.budget import TOO_LARGE, allowed_bytes
 from compaction.strategies.contract import Options, Outcome, Strategy
@@ -30,6 +30,7 @@ def _run(
 ) -> Outcome:
     draft = Draft.of(messages)
     start, pins = recent_from(messages, options["rounds"]), pinned(messages)
+    pins |= marked(messages, ports.keep)
     older = [unit for unit in units(messages) if unit.start < start and not pins >= set(unit)]
     room = allowed_bytes(settings, options)
     sizes = list(map(message_bytes, messages))
@@ -48,10 +49,10 @@ def _run(
             room -= size
             wanted[unit.start : unit.stop] = [True] * len(unit)
             recalled.update(dict.fromkeys(set(unit) - pins, score))
-    marked = draft.with_slots(
+    told = draft.with_slots(
         {index: _recalled(draft.slots[index], recalled[index]) for index in sorted(recalled)}
     )
-    kept = marked.keep(wanted, "less similar to the task at hand")
+    kept = told.keep(wanted, "less similar to the task at hand")
     return Outcome(kept, memory, error=TOO_LARGE if room < 0 else "")
 
 

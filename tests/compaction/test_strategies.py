@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from compaction import Fate, Memory, Message, Ports, Settings, SettingsError, estimate, violations
 from compaction.pairs import broken_pairs, mend
 from compaction.provenance import Draft
-from compaction.rounds import is_persons
+from compaction.rounds import is_persons, units
 from compaction.strategies import STRATEGIES, Strategy
 from tests.compaction.generators import ANSWERS, CONVERSATIONS, ORDERLY, SETTINGS, Answers, Shelf
 
@@ -86,6 +87,30 @@ def test_a_strategy_takes_away_adds_nothing_and_keeps_system_task_and_newest_hum
     assert estimate(draft.messages) <= estimate(messages)
     if messages and messages[0].is_system:
         assert draft.slots[0].sources == (0,)
+
+
+@pytest.mark.parametrize(
+    "strategy", [one for one in GUARDED if one.name != "token-budget"], ids=lambda one: one.name
+)
+@given(ORDERLY, SETTINGS, OPTIONS, WORLDS, st.sets(st.integers(0, 30)))
+@few
+def test_what_the_caller_marks_stays_word_for_word_with_its_tool_batch(
+    strategy: Strategy,
+    messages: list[Message],
+    settings: Settings,
+    options: dict[str, float],
+    answers: list[str | None],
+    marks: set[int],
+) -> None:
+    marked = [messages[index] for index in marks if index < len(messages)]
+    world = replace(ports(answers), keep=lambda message: message in marked)
+    values = strategy.read(own(strategy, options))
+
+    draft = strategy.run(messages, settings, world, Memory(), values).draft
+
+    left = {source for slot in draft.slots if slot.fate is Fate.KEPT for source in slot.sources}
+    batches = [unit for unit in units(messages) if any(messages[i] in marked for i in unit)]
+    assert left >= {index for batch in batches for index in batch}
 
 
 @every_guarded

@@ -58,6 +58,18 @@ def test_a_round_is_a_model_call_with_its_results_and_the_lines_that_asked_for_i
     assert pinned(CHAT) == {0, 1, 7}
 
 
+def test_a_marked_call_stays_with_its_result_where_all_around_it_becomes_extracts() -> None:
+    messages = work(40)
+    marked = Ports(keep=lambda m: any(call.id == "c7" for call in m.tool_calls))
+
+    outcome = run("sparse", messages, marked, rounds=2, far_rounds=4)
+
+    at = messages.index(next(m for m in messages if m.tool_calls and m.tool_calls[0].id == "c7"))
+    kept = [slot.sources for slot in outcome.draft.slots if slot.fate is Fate.KEPT]
+    assert [(at,), (at + 1,)] == [sources for sources in kept if sources[0] in (at, at + 1)]
+    assert outcome.draft.messages[3:5] == tuple(messages[at : at + 2])
+
+
 def test_where_the_person_has_no_line_left_the_newest_summary_is_pinned() -> None:
     messages = said(
         ("system", "s"), ("user", "[Context Compaction]\n## Summary\nso far"), ("assistant", "ok")
