@@ -63,6 +63,7 @@ RULES = (
         "app/sources/sessions_db.py",
         "app/sources/untouched.py",
         "app/catalog",
+        "app/vectors.py",
     ),
     rule("app", "watchdog", "app/background/watch.py"),
     rule("app", "platformdirs", "app/paths.py"),
