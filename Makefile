@@ -67,7 +67,7 @@ lock: $(VENV)/.dev
 	$(PY) -m uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet $(LOCK) \
 		--extra desktop --group build pyproject.toml --output-file requirements.lock
 	$(PY) -m uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet $(LOCK) \
-		--extra desktop --extra dev --extra keyring --group build --constraint requirements.lock \
+		--extra desktop --extra dev --extra keyring --extra embeddings --group build --constraint requirements.lock \
 		pyproject.toml --output-file requirements-dev.lock
 
 clean:

@@ -61,6 +61,8 @@ def _scored(
 ) -> list[tuple[range, float]]:
     texts = [_text(messages[unit.start : unit.stop]) for unit in older]
     *vectors, query = ports.embedder.embed([*texts, _query(messages)])
+    if len(vectors) != len(texts):
+        raise ValueError(f"{len(vectors) + 1} vectors came for {len(texts) + 1} texts")
     store = ports.vectors()
     for key, vector in enumerate(vectors):
         store.add(key, vector)
