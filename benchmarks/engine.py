@@ -1,26 +1,38 @@
-"""How the engine's cost grows with a session: `python benchmarks/engine.py [--quick]`.
+"""How the engine's cost grows with a session: `python benchmarks/engine.py [--quick] [--made]`.
 
-Each figure is the best of a few runs; the last columns say how much longer the next size took. A
-linear step takes as many times longer as there are times more messages.
+The messages are those of the bundled sessions, one after the other and again from the front until
+there are enough; with `--made`, invented ones. Each figure is the best of a few runs; the last
+columns say how much longer the next size took. A linear step takes as many times longer as there
+are times more messages.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import subprocess
 import sys
-from collections.abc import Callable
-from itertools import pairwise
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import count as counting
+from itertools import islice, pairwise
 from pathlib import Path
 from time import perf_counter
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
 
-from compaction import (
+from benchmarks.corpus import sessions  # noqa: E402
+from compaction import (  # noqa: E402
     HARNESS9_VIEW,
     HARNESS9_WRITEBACK,
+    SAFE,
     STRATEGIES,
+    ContextManager,
     Draft,
+    Memory,
     MemoryOffloads,
     Message,
     Ports,
@@ -32,13 +44,16 @@ from compaction import (
     estimate,
     replay,
 )
-from compaction.budget import cut_to_budget
-from compaction.repair import repair
+from compaction.budget import cut_to_budget  # noqa: E402
+from compaction.counters import COUNTERS  # noqa: E402
+from compaction.repair import repair  # noqa: E402
 
 SIZES = (1_000, 3_000, 10_000)
 QUICK = (300, 1_000)
 WINDOW = 128_000
 SYSTEM = Message("system", "You are a coding agent. " * 160)
+
+IMPORTS = ("import compaction", "from compaction import compact", "from compaction import *")
 
 Step = Callable[[list[Message]], object]
 
@@ -51,7 +66,31 @@ class Stub:
         return Message("assistant", "### User Intent\nport it\n\n## Summary\nwork went on")
 
 
-def session(count: int, seed: int = 9) -> list[Message]:
+def real(count: int) -> list[Message]:
+    """`count` messages of the bundled sessions; call ids are made unique from time to time."""
+    return list(islice(_bundled(), count))
+
+
+def _bundled() -> Iterator[Message]:
+    for lap in counting():
+        for message in _corpus():
+            calls = tuple(replace(call, id=f"{call.id}.{lap}") for call in message.tool_calls)
+            answers = message.tool_call_id and f"{message.tool_call_id}.{lap}"
+            yield replace(message, tool_calls=calls, tool_call_id=answers)
+
+
+@cache
+def _corpus() -> tuple[Message, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        return tuple(
+            message
+            for _, session in sessions(Path(folder))
+            for message in session.messages
+            if not message.is_system
+        )
+
+
+def made(count: int, seed: int = 9) -> list[Message]:
     """`count` messages as agents leave them: asks, batches of calls, results of many sizes."""
     dice = random.Random(seed)
     said: list[Message] = []
@@ -84,10 +123,26 @@ def _replay(settings: Settings, messages: list[Message]) -> object:
     return list(replay(SYSTEM, messages, settings, _world()))
 
 
+def _managed(messages: list[Message]) -> object:
+    """An agent's loop: the manager is asked before every call of the model."""
+    manager = ContextManager(Settings(WINDOW), _world())
+    view, memory = [SYSTEM], Memory()
+    for message in messages:
+        view.append(message)
+        if message.role == "assistant":
+            managed = manager.manage(view[:-1], memory)
+            view, memory = [*managed.messages, message], managed.memory
+    return view
+
+
 def _strategy(name: str) -> Step:
     return lambda messages: STRATEGIES[name].compact(
         [SYSTEM, *messages], Settings(max(1, estimate(messages))), _world()
     )
+
+
+def _counted(name: str) -> Step:
+    return lambda messages: COUNTERS[name]().count([SYSTEM, *messages])
 
 
 def _compaction(tier: Tier) -> Step:
@@ -97,7 +152,7 @@ def _compaction(tier: Tier) -> Step:
 
 
 STEPS: dict[str, Step] = {
-    "estimate": estimate,
+    **{f"count, {name}": _counted(name) for name in COUNTERS},
     "replay, view, 128k window": lambda m: _replay(Settings(WINDOW, rules=HARNESS9_VIEW), m),
     "replay, view, window of its size": lambda m: _replay(
         Settings(estimate(m) * 2 // 3, rules=HARNESS9_VIEW), m
@@ -105,6 +160,8 @@ STEPS: dict[str, Step] = {
     "replay, write-back, 128k window": lambda m: _replay(
         Settings(WINDOW, rules=HARNESS9_WRITEBACK), m
     ),
+    "replay, safe, 128k window": lambda m: _replay(Settings(WINDOW, rules=SAFE), m),
+    "manager at every call, 128k window": _managed,
     "cut to budget": lambda m: cut_to_budget(Draft.of([SYSTEM, *m]), estimate(m) // 2),
     "one Warn compaction": _compaction(Tier.WARN),
     "one Soft compaction": _compaction(Tier.SOFT),
@@ -128,17 +185,32 @@ def seconds(step: Step, messages: list[Message], runs: int) -> float:
     return best
 
 
+def import_seconds(statement: str, runs: int = 5) -> float:
+    """How long an import takes in a new interpreter, at best, without the interpreter's start."""
+    code = f"from time import perf_counter as t; s = t(); {statement}; print(t() - s)"
+    command = [sys.executable, "-S", "-c", code]
+    return min(
+        float(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+        for _ in range(runs)
+    )
+
+
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description="How the engine's cost grows with length.")
     options.add_argument("--quick", action="store_true", help="smaller sizes, one run each")
-    quick = options.parse_args().quick
-    sizes, runs = (QUICK, 1) if quick else (SIZES, 7)
-    sessions = {size: session(size) for size in sizes}
+    options.add_argument("--made", action="store_true", help="invented messages")
+    chosen = options.parse_args()
+    sizes, runs = (QUICK, 1) if chosen.quick else (SIZES, 7)
+    session = made if chosen.made else real
+    messages = {size: session(size) for size in sizes}
+    for name in IMPORTS:
+        print(f"{name:<42}{1000 * import_seconds(name):>7.1f} ms")
+    print()
     steps = [f"×{later / earlier:.1f}" for earlier, later in pairwise(sizes)]
     print(_row("milliseconds for messages", [f"{size:,}" for size in sizes], steps))
     for name, step in STEPS.items():
-        took = [seconds(step, sessions[size], runs) for size in sizes]
+        took = [seconds(step, messages[size], runs) for size in sizes]
         growth = [f"{later / earlier:.1f}" for earlier, later in pairwise(took)]
         print(_row(name, [f"{each * 1000:,.2f}" for each in took], growth))
 
