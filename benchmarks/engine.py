@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -45,7 +46,7 @@ from compaction import (  # noqa: E402
     replay,
 )
 from compaction.budget import cut_to_budget  # noqa: E402
-from compaction.counters import COUNTERS  # noqa: E402
+from compaction.counters import COUNTERS, Count, measured  # noqa: E402
 from compaction.repair import repair  # noqa: E402
 
 SIZES = (1_000, 3_000, 10_000)
@@ -151,6 +152,15 @@ def _compaction(tier: Tier) -> Step:
     )
 
 
+HARD = {
+    "one letter": "x" * 1_000_000,
+    "spaces": " " * 1_000_000,
+    "base64": b64encode(random.Random(9).randbytes(750_000)).decode(),
+    "one Chinese character": "汉" * 1_000_000,
+    "English prose": ("The quick brown fox, line 12.\n" * 34_000)[:1_000_000],
+}
+"""Texts that make tokenizers slow, or panic."""
+
 STEPS: dict[str, Step] = {
     **{f"count, {name}": _counted(name) for name in COUNTERS},
     "replay, view, 128k window": lambda m: _replay(Settings(WINDOW, rules=HARNESS9_VIEW), m),
@@ -213,6 +223,20 @@ def main() -> None:
         took = [seconds(step, messages[size], runs) for size in sizes]
         growth = [f"{later / earlier:.1f}" for earlier, later in pairwise(took)]
         print(_row(name, [f"{each * 1000:,.2f}" for each in took], growth))
+    print(_row("\nmilliseconds, a million characters", ["o200k_base", "tokens", ""], []))
+    for name, text in HARD.items():
+        message = [Message("user", text)]
+        took = 1000 * min(_counting(message)[1] for _ in range(runs))
+        count = _counting(message)[0]
+        kind = "exact" if count.is_exact else "estimate"
+        print(_row(name, [f"{took:,.0f}", f"{count.tokens:,}", kind], []))
+
+
+def _counting(messages: list[Message]) -> tuple[Count, float]:
+    counter = COUNTERS["o200k_base"]()
+    started = perf_counter()
+    count = measured(counter, messages)
+    return count, perf_counter() - started
 
 
 def _row(name: str, figures: list[str], growth: list[str]) -> str:
