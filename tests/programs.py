@@ -22,25 +22,44 @@ URL = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+")
 
 @contextmanager
 def program(
-    *arguments: str | Path, cwd: Path = CHECKOUT, stdin: int | None = None, **environment: str
+    *arguments: str | Path,
+    cwd: Path = CHECKOUT,
+    stdin: int | None = None,
+    nohup: bool = False,
+    **environment: str,
 ) -> Iterator[subprocess.Popen[str]]:
     """`anchorline` with these arguments, its output in pipes; an empty variable is not set."""
     variables = {**os.environ, "PYTHONPATH": str(CHECKOUT), **environment}
-    process = subprocess.Popen(
-        # -P: as with the installed command, the working folder is no place to import from.
-        [sys.executable, "-P", "-m", "app", *map(str, arguments)],
-        cwd=cwd,
-        env={name: value for name, value in variables.items() if value},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
+    with _hangup(signal.SIG_IGN if nohup else signal.SIG_DFL):
+        process = subprocess.Popen(
+            # -P: as with the installed command, the working folder is no place to import from.
+            [sys.executable, "-P", "-m", "app", *map(str, arguments)],
+            cwd=cwd,
+            env={name: value for name, value in variables.items() if value},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
     with process:
         try:
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def _hangup(handler: signal.Handlers) -> Iterator[None]:
+    """What a program that is started meanwhile does when its terminal is closed, whatever the
+    tests do: a program inherits what is ignored."""
+    if sys.platform == "win32":
+        yield
+        return
+    earlier = signal.signal(signal.SIGHUP, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, earlier)
 
 
 def said(process: subprocess.Popen[str]) -> str:

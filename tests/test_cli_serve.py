@@ -48,6 +48,18 @@ def test_being_asked_to_end_is_a_success_and_gives_the_port_back(
         status_of(url)
 
 
+def test_started_with_nohup_it_outlives_the_terminal(tmp_path: Path) -> None:
+    with program("serve", tmp_path, nohup=True) as anchorline:
+        url = said(anchorline).strip()
+        anchorline.send_signal(signal.SIGHUP)
+
+        answer = status_of(url)
+        code = stopped(anchorline)
+
+    assert answer in (200, 302, 303)
+    assert code == 0
+
+
 def test_the_port_that_was_asked_for_is_taken(tmp_path: Path) -> None:
     with program("serve", tmp_path) as first:
         port = said(first).split(":")[2].split("/")[0]
