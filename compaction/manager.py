@@ -24,7 +24,13 @@ from compaction.rules import SAFE
 from compaction.settings import Settings
 from compaction.strategies import STRATEGIES, Outcome
 from compaction.tiers import Tier, tier_for
-from compaction.tokens import BYTES_PER_TOKEN, ByteQuarter, Count, TokenCounter, measured
+from compaction.tokens import (
+    BYTES_PER_TOKEN,
+    ByteQuarter,
+    Count,
+    TokenCounter,
+    counted_or_estimated,
+)
 
 DEFAULT_TRIGGER = 0.70
 WINDOW = "sliding-window"
@@ -126,7 +132,7 @@ class ContextManager:
         return await away(self.manage, tuple(messages), memory)
 
     def _filled(self, before: tuple[Message, ...]) -> Count:
-        counted = measured(self.counter, before)
+        counted = counted_or_estimated(self.counter, before)
         return replace(counted, tokens=counted.tokens + self.besides)
 
     def _room(self, before: tuple[Message, ...], filled: Count) -> Settings:

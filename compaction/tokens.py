@@ -61,6 +61,19 @@ def measured(counter: TokenCounter, messages: Sequence[Message]) -> Count:
     return Count(counter.count(messages), is_exact=False, why=f"{counter.name} does not say")
 
 
+def counted_or_estimated(counter: TokenCounter, messages: Sequence[Message]) -> Count:
+    """What `counter` makes of the messages, or the estimate where it fails: it may be a service."""
+    try:
+        count = measured(counter, messages)
+        if count.tokens >= 0:
+            return count
+        why = f"it counted {count.tokens}"
+    except Exception as error:  # a counter of the caller's may raise anything
+        why = str(error) or type(error).__name__
+    says = f"estimated, since {getattr(counter, 'name', 'the counter')} could not count: {why}"
+    return Count(estimate(messages), is_exact=False, why=says)
+
+
 def message_bytes(message: Message) -> int:
     """UTF-8 bytes of everything the estimate sees; see `Message.bytes`."""
     return message.bytes

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -226,6 +227,49 @@ def test_it_acts_when_its_own_counter_says_so() -> None:
     assert counted.by == "progressive"
     assert counted.filled.tokens == 2 * estimate(STEPS)
     assert 2 * estimate(counted.messages) < 0.6 * 20_000
+
+
+class Hostile:
+    """A port that fails whatever it is asked for."""
+
+    name = "hostile"
+
+    def __getattr__(self, _name: str) -> Hostile:
+        return self
+
+    def __call__(self, *_: object) -> Any:
+        raise RuntimeError("\ud83d and a thousand more words " * 1_000)
+
+
+@pytest.mark.parametrize(
+    "port", ["summariser", "offloads", "embedder", "vectors", "on_leaving", "cancelled", "keep"]
+)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_whichever_port_fails_the_list_is_valid_and_smaller(strategy: str, port: str) -> None:
+    world = Ports(**{port: Hostile()})
+
+    managed = ContextManager(SETTINGS_12K, world, strategy).manage(STEPS)
+
+    assert broken_pairs(managed.messages) == []
+    assert estimate(managed.messages) < estimate(STEPS)
+    assert violations(managed.result.draft, STEPS) == []
+
+
+@pytest.mark.parametrize("answer", [ConnectionError("no service"), -1, None])
+def test_where_its_counter_fails_it_goes_by_the_estimate_and_says_so(answer: object) -> None:
+    class Failing:
+        name = "failing"
+
+        def count(self, _messages: Sequence[Message]) -> int:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer  # type: ignore[return-value] # what it should not answer
+
+    managed = ContextManager(SETTINGS_12K, Ports(Answers([GOOD])), counter=Failing()).manage(STEPS)
+
+    assert managed.by == "progressive"
+    assert managed.filled.tokens == estimate(STEPS)
+    assert managed.filled.why.startswith("estimated, since failing could not count: ")
 
 
 def test_what_is_sent_besides_the_messages_fills_the_window_too() -> None:
